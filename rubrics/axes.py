@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from consilium.core.phrases import Phrase
 
@@ -36,19 +36,27 @@ def axis_word(axis: str) -> str:
     return NAMES.get(axis) or axis.replace("_", " ")
 
 
-def axis_code(text: str) -> str:
-    """The axis that a person wrote: “Context awareness” is ``context_awareness``; a name of its own stays."""
+def axis_code(text: str, own: Collection[str] = ()) -> str:
+    """The axis that a person wrote: “Context awareness” is ``context_awareness``; a name of its own stays.
+
+    ``own`` has the axes that the criteria of the benchmark use already: where one is written just so, it is that one.
+    """
     name = text.strip().removeprefix(PREFIX).strip()
+    if name in own:
+        return name
     plain = re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", name).casefold())
     return _CODES.get(plain, name)
 
 
-def axis_tags(labels: Iterable[str]) -> list[str]:
-    """Tags of the labels in a column of axes: ``axis:accuracy`` of “Accuracy”; another kind of tag stays as it is."""
+def axis_tags(labels: Iterable[str], own: Collection[str] = ()) -> list[str]:
+    """Tags of the labels in a column of axes: ``axis:accuracy`` of “Accuracy”; another kind of tag stays as it is.
+
+    ``own`` is as for `axis_code`.
+    """
     tags = []
     for label in labels:
         is_other = re.match(r"[a-z_]+:\S", label) and not label.startswith(PREFIX)
-        tag = label if is_other else PREFIX + axis_code(label)
+        tag = label if is_other else PREFIX + axis_code(label, own)
         if tag != PREFIX:
             tags.append(tag)
     return tags

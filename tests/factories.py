@@ -101,7 +101,9 @@ class CaseFactory(DjangoModelFactory[Case]):
             publish_rubric(self, points, **kwargs)
 
 
-def publish_rubric(case: Case, points: list[int], *, texts: list[str] | None = None, track: str = "gold") -> Rubric:
+def publish_rubric(
+    case: Case, points: list[int], *, texts: list[str] | None = None, track: str = "gold", axis: str = "accuracy"
+) -> Rubric:
     """Give ``case`` a published rubric with one criterion for each of ``points``; its items are in ``rubric.items``."""
     rubric = Rubric.objects.create(case=case, track=track, provenance="test")
     criteria = Criterion.objects.bulk_create(
@@ -109,7 +111,7 @@ def publish_rubric(case: Case, points: list[int], *, texts: list[str] | None = N
         for position in range(len(points))
     )
     RubricItem.objects.bulk_create(
-        RubricItem(rubric=rubric, criterion=criterion, position=position, points=value, tags=["axis:accuracy"])
+        RubricItem(rubric=rubric, criterion=criterion, position=position, points=value, tags=[f"axis:{axis}"])
         for position, (criterion, value) in enumerate(zip(criteria, points, strict=True), start=1)
     )
     rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
@@ -23,7 +22,7 @@ from agreement.reports.download_views import WIDTHS, as_file, figure_response, l
 from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
-from agreement.reports.naming import ReportNaming, name_report, naming_of
+from agreement.reports.naming import ReportNaming, name_report
 from agreement.reports.stored import table_names, table_of
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer
@@ -213,8 +212,8 @@ class ReportDetail(APIView):
         report = access.get_report(request.user, slug, public_id)
         serializer = ReportNamingSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        naming = replace(naming_of(report), **serializer.validated_data)
-        return Response(ReportDetailSerializer(name_report(report=report, naming=naming, at=timezone.now())).data)
+        report = name_report(report=report, changes=serializer.validated_data, at=timezone.now())
+        return Response(ReportDetailSerializer(report).data)
 
 
 class Freshness(APIView):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -39,14 +41,24 @@ class ReportNaming:
     archived: Annotated[
         bool,
         Field(description="Whether lists leave it out unless they are asked for archived reports."),
-        Label(gettext_lazy("Archived"), gettext_lazy("Lists leave it out. Its address and files stay.")),
+        Label(
+            gettext_lazy("Archived"),
+            gettext_lazy(
+                "Lists leave it out. Its address and files stay. Leaderboard, Scores and the suggested k no longer use "
+                "it: they take the newest report that is not archived."
+            ),
+        ),
     ] = False
 
 
 @transaction.atomic
-def name_report(*, report: Report, naming: ReportNaming, at: datetime) -> Report:
-    """Store name, note and archive; `StillComputed` where an open report would be archived."""
+def name_report(*, report: Report, changes: Mapping[str, Any], at: datetime) -> Report:
+    """Store those of name, note and archive that ``changes`` has, by the names of `ReportNaming`; the others stay.
+
+    `StillComputed` where an open report would be archived.
+    """
     report = Report.objects.select_for_update(of=("self",)).select_related("benchmark", "created_by").get(pk=report.pk)
+    naming = replace(naming_of(report), **changes)  # of the locked row, so that no other change is lost
     if naming.archived and report.status in OPEN:
         raise StillComputed(_("“archived”: a report can be archived once it is done or has failed."))
     report.name, report.note = naming.name.strip(), naming.note.strip()

@@ -23,7 +23,7 @@ from agreement.models import Report
 from agreement.reports import presentation
 from agreement.reports.naming import ReportNaming, name_report, naming_of
 from agreement.selectors.rater_choices import look_once, rater_choices
-from consilium.core.commands import CommandForm, command_of, form_field
+from consilium.core.commands import CommandForm, form_field
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
@@ -144,7 +144,7 @@ def naming(request: SignedInRequest, slug: str, section: str, public_id: str) ->
     status = 422
     if form.is_valid():
         try:
-            name_report(report=report, naming=command_of(ReportNaming, form.cleaned_data), at=timezone.now())
+            name_report(report=report, changes=form.cleaned_data, at=timezone.now())
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code

@@ -24,6 +24,7 @@ from rubrics.editor import editing
 from rubrics.editor.draft_content import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
+from rubrics.selectors.axes import used_axes
 from rubrics.services.drafts import put_draft
 from rubrics.tables import ZIP, rows_of_file, rows_with_heading
 
@@ -190,7 +191,8 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     file, faults = serializer.validated_data["file"], Faults()
     exact = file.read(4) == ZIP
     file.seek(0)
-    table = rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact)
+    cells, own_axes = rows_of_file(file, faults), used_axes(case.benchmark)
+    table = rows_with_heading(cells, faults, with_case=False, exact=exact, own_axes=own_axes)
     rows = list(islice(table, MAX_ITEMS + 1))
     if len(rows) > MAX_ITEMS:
         faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})

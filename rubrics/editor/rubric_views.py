@@ -26,6 +26,7 @@ from rubrics.editor.rules import rules_of
 from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
+from rubrics.selectors.axes import used_axes
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
@@ -193,14 +194,15 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     columns = column_names.split(",") if column_names else None
     upload = request.FILES.get("file")
     if upload is None:
-        table = read_pasted(request.POST.get("text", ""), faults, columns=columns)
+        table = read_pasted(request.POST.get("text", ""), faults, columns=columns, own_axes=used_axes(case.benchmark))
     elif (upload.size or 0) > MAX_UPLOAD_BYTES:
         faults.add(0, "", _("The file is larger than %(n)s MiB.") % {"n": MAX_UPLOAD_BYTES >> 20})
         table = read_table([], faults)
     else:
         exact = upload.read(4) == ZIP
         upload.seek(0)
-        table = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
+        cells = rows_of_file(cast(BinaryIO, upload), faults)
+        table = read_table(cells, faults, columns=columns, exact=exact, own_axes=used_axes(case.benchmark))
     cited.resolve_rows(case.benchmark, table.rows, faults)
     return JsonResponse(
         {

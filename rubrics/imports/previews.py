@@ -19,6 +19,7 @@ from rubrics.models import Benchmark
 from rubrics.parsing.cases import CaseRecord, read_cases
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord, read_responses
+from rubrics.selectors.axes import used_axes
 from rubrics.tables import RUBRICS, Row, rows_with_heading
 from rubrics.tables.case_table import CASES, read_case_table
 from rubrics.tables.mapping import TableKind
@@ -70,13 +71,14 @@ def with_preview(name: str, handler: Handler) -> Handler:
             counts = done.counts
         except ImportRefused as error:
             refused = error
-        return {**counts, "previews": [_preview(file, given, kind, rows, refused, is_sound=bool(counts))]}
+        return {**counts, "previews": [_preview(file, benchmark, given, kind, rows, refused, is_sound=bool(counts))]}
 
     return import_or_preview
 
 
 def _preview(
     file: BinaryIO,
+    benchmark: Benchmark,
     options: Mapping[str, str],
     kind: TableKind,
     rows: Callable[..., Rows],
@@ -87,7 +89,7 @@ def _preview(
     """Plain values for a page. The notes on a table are among the warnings of an import that nothing refuses."""
     file.seek(0)
     table = open_table(file, kind, options)
-    excerpt = list(islice(rows(file, table, options), N_ROWS))
+    excerpt = list(islice(rows(file, table, options, benchmark), N_ROWS))
     file.seek(0)
     return {
         "rows": excerpt,
@@ -100,7 +102,7 @@ def _preview(
     }
 
 
-def case_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str]) -> Rows:
+def case_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str], benchmark: Benchmark) -> Rows:
     """What the first cases of a file become."""
     faults = Faults()
     records: Iterator[CaseRecord] = (
@@ -125,7 +127,7 @@ def case_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str]) -
         }
 
 
-def response_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str]) -> Rows:
+def response_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str], benchmark: Benchmark) -> Rows:
     """What the first responses of a file become."""
     faults, candidate = Faults(), options.get("candidate", "")
     records: Iterator[ResponseRecord] = (
@@ -142,13 +144,20 @@ def response_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str
         }
 
 
-def rubric_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str]) -> Rows:
+def rubric_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str], benchmark: Benchmark) -> Rows:
     """What the first rows of a table of rubrics become."""
     if table is None:
         return
     faults = Faults()
     cells = table.raw_rows(file, faults)
-    for row in rows_with_heading(cells, faults, with_case=True, exact=table.is_workbook, chosen=table.chosen):
+    for row in rows_with_heading(
+        cells,
+        faults,
+        with_case=True,
+        exact=table.is_workbook,
+        chosen=table.chosen,
+        own_axes=used_axes(benchmark),
+    ):
         yield _rubric_row(row)
 
 

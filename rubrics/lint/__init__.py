@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from consilium.core.phrases import Phrase
 from rubrics.lint.likeness import Reference, similarities
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
-from rubrics.lint.stance import contradictions, same_stance
+from rubrics.lint.stance import contradictions, same_figures, same_stance
 from rubrics.lint.wording import remarks_on
 
 __all__ = ["ADVICE", "PROBLEM", "Fix", "Remark", "lint"]
@@ -52,6 +52,8 @@ def _near_duplicates(texts: Sequence[tuple[str, str, int]]) -> Iterator[Remark]:
         if likeness < ALIKE:
             continue
         same = likeness >= SAME
+        if texts[row][2] * texts[nearest][2] < 0 and not same_figures(texts[row][1], texts[nearest][1]):
+            continue  # one dose is right, another one is wrong
         if texts[row][2] * texts[nearest][2] < 0 and same_stance(texts[row][1], texts[nearest][1]):
             yield Remark(
                 *("opposite", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),

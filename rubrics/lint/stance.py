@@ -11,19 +11,47 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from consilium.core.phrases import Phrase
+from consilium.llm.quantities import figures_in
 from rubrics.lint import words
 from rubrics.lint.remark import ADVICE, PROBLEM, Remark
 
 _HAN = "\u4e00-\u9fff\u3400-\u4dbf"
 _NOT = r"(?:not|never)\b"
+_STOP = (
+    r"(?:stop(?:s|ped|ping)?|discontinu(?:es?|ed|ing|ation)|withh(?:olds?|olding|eld)|ceas(?:es?|ed|ing)|cessation|"
+    r"quit(?:s|ting)?|paus(?:es?|ed|ing)|suspend(?:s|ed|ing)?|avoid(?:s|ed|ing|ance)?)\b"
+)
+_ZH_STOP = "停用|停止|停服|停掉|中断|终止|避免"
 _PROHIBITION = re.compile(
     rf"\b(?:must|should|shall|may|can|could|ought to) {_NOT}|\b(?:mustn|shouldn|can)['’]t\b|\bcannot\b|"
     rf"\bdo {_NOT}|\bdon['’]t\b|\b(?:is|are) {_NOT} (?:to be|allowed|recommended|safe|indicated|advised|given|used)\b|"
     r"\b(?:is|are|be) (?:contraindicated|forbidden|prohibited|unsafe|to be avoided)\b|\bcontraindicated\b|"
-    r"\bavoid(?:s|ed|ing|ance)?\b|\b(?:advis|warn|counsel|caution|recommend)(?:e|es|s|ing|ed)? against\b|"
+    rf"\b{_STOP}|\b{_NOT} to\b|\bto {_NOT}|\b(?:advis|warn|counsel|caution|recommend)(?:e|es|s|ing|ed)? against\b|"
     r"\bno [\w -]{1,30}? (?:should|must|may) be\b|\bdiscourag(?:es?|ing)\b|\bprohibits?\b|\bforbids?\b|"
-    r"\brefrains? from\b|\bwithholds?\b|\bstops?\b|\bno longer\b|"
-    "不应|不得|不可|不要|不宜|不建议|不推荐|不能|禁用|禁止|禁忌|禁服|避免|切勿|慎勿|停用|停止|劝阻|反对",
+    r"\brefrain(?:s|ing)? from\b|\bno longer\b|"
+    rf"不应|不得|不可|不要|不宜|不建议|不推荐|不能|禁用|禁止|禁忌|禁服|切勿|慎勿|劝阻|反对|{_ZH_STOP}",
+    re.IGNORECASE,
+)
+# “Not to stop” is for what it names.
+_GOING_ON = re.compile(
+    rf"\b(?:{_NOT}(?: to)?|to {_NOT}|\w+n['’]t|cannot|against|avoid(?:s|ed|ing)?) (?:[\w-]+ ){{0,2}}?{_STOP}|"
+    rf"(?:不应|不得|不可|不要|不宜|不建议|不推荐|不能|禁止|避免|切勿|慎勿|劝阻|反对)[{_HAN}]{{0,3}}?(?:{_ZH_STOP})",
+    re.IGNORECASE,
+)
+# The harm that a response does, named by an adjective or a relative clause, is no prohibition.
+_ADJECTIVE = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!ly )\b(?:contraindicated|forbidden|prohibited|unsafe) "
+    r"(?!(?:in|with|within|for|during|because|when|while|if|here|by|due|after|before|and|or|as|to|at|on|unless|until)\b)"
+    r"(?=[a-z])|"
+    r"\b(?:that|which) (?:is|are|may be|would be) (?:\w+ly )?(?:contraindicated|forbidden|prohibited|unsafe)\b|"
+    r"\b(?:an?|any) (?:(?!is |are |be |was |were )[\w-]+ ){1,4}?contraindicated\b|"
+    "(?:禁忌|禁用|禁服)[的性]{0,2}(?=药|治疗|疗法|方案|措施|食)",
+    re.IGNORECASE,
+)
+# Less of it, or something in its place, is neither for nor against; nor is a manner of stopping, or a question.
+_UNCLEAR = re.compile(
+    r"\b(?:reduc|decreas|lower|taper|wean|switch|replac|substitut|limit|minimi[sz])(?:e|es|ed|ing|s|ion)?\b|"
+    r"\b(?:holds?|holding|held|abruptly|suddenly|whether)\b|减量|减少|降低|换用|改用|替换|限制|突然|自行|擅自|是否",
     re.IGNORECASE,
 )
 # Of these a criterion that costs points would punish the right advice, unless the advice itself is the harm.
@@ -101,7 +129,7 @@ _GENERAL = frozenset(
     )
 ) | {word for verb in words.ACTS for word in (verb, words.third_person(verb))}
 _ZH_GENERAL = re.compile(
-    f"{words.ZH_ACTS}|给予|服用|应用|首选|选用|应当|应该|患者|病人|类药物|药物|治疗|此类|该|立即|时|的|了|不|应|可|勿"
+    f"{words.ZH_ACTS}|给予|服用|应用|首选|选用|应当|应该|患者|病人|类药物|药物|治疗|此类|该|立即|时|的|了|不|应|可|勿|继续|坚持"
 )
 _REPORT = re.compile(rf"\b(?:{'|'.join(sorted(words.ACTS_OF_A_RESPONSE))})\b|{words.ZH_ACTS}", re.IGNORECASE)
 MIN_LIKENESS = 0.5  # Jaccard index of what two criteria are about
@@ -109,28 +137,44 @@ MIN_LIKENESS = 0.5  # Jaccard index of what two criteria are about
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """``direction`` is 1 for, -1 against, what ``about`` names; ``about`` has its words, or pairs of Han characters."""
+    """``direction`` is 1 for, -1 against, what ``about`` names; ``about`` has its words, or pairs of Han characters.
+
+    ``figures`` are its numbers with their units, in forms that compare equal.
+    """
 
     direction: int
     about: frozenset[str]
+    figures: frozenset[str]
     start: int  # the words that show the direction
     end: int
 
 
 def stance_of(text: str) -> Stance | None:
     """What a criterion's words are for or against; None if they do not say, or say both."""
-    if _BOTH.search(text):
+    if _BOTH.search(text) or _UNCLEAR.search(text):
         return None
+    text = _without_adjectives(text)
     left_out = _LEFT_OUT.match(text)
     begin = left_out.end() if left_out else 0
-    prohibition = _PROHIBITION.search(text, begin)
-    sign = prohibition or _ADVICE.search(text[begin:])
+    going_on = _GOING_ON.search(text, begin)
+    rest = _blanked(text, going_on) if going_on else text
+    prohibition = _PROHIBITION.search(rest, begin)
+    sign = going_on or prohibition or _ADVICE.search(text[begin:])
     about = _about(text[begin:])
-    if sign is None or not about:
+    if sign is None or not about or (going_on and prohibition):
         return None
     direction = (-1 if prohibition else 1) * (-1 if left_out else 1)
-    offset = 0 if prohibition else begin
-    return Stance(direction, about, sign.start() + offset, sign.end() + offset)
+    offset = 0 if going_on or prohibition else begin
+    return Stance(direction, about, frozenset(figures_in(text)), sign.start() + offset, sign.end() + offset)
+
+
+def _without_adjectives(text: str) -> str:
+    """The text with blanks for adjectives like “contraindicated”: all other words keep their places."""
+    return _ADJECTIVE.sub(lambda adjective: " " * len(adjective[0]), text)
+
+
+def _blanked(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()]}{' ' * len(match[0])}{text[match.end() :]}"
 
 
 def _about(text: str) -> frozenset[str]:
@@ -144,8 +188,11 @@ def _about(text: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
-    return len(first & second) >= MIN_LIKENESS * len(first | second)
+def _alike(first: Stance, second: Stance) -> bool:
+    """Whether two stances are about the same act. Two doses of one drug are two acts."""
+    if first.figures != second.figures and (first.direction == second.direction or (first.figures and second.figures)):
+        return False
+    return len(first.about & second.about) >= MIN_LIKENESS * len(first.about | second.about)
 
 
 def sign_remarks(item: str, text: str, points: int) -> Iterator[Remark]:
@@ -163,7 +210,7 @@ def sign_remarks(item: str, text: str, points: int) -> Iterator[Remark]:
         return
     rightly = _RIGHTLY.match(text)
     aside = _ASIDE.search(text)
-    obligation = _OBLIGATION.search(text[: aside.start()] if aside else text)
+    obligation = _OBLIGATION.search(_without_adjectives(text[: aside.start()] if aside else text))
     if rightly:
         place = rightly.lastindex or 0
         yield Remark(
@@ -200,7 +247,7 @@ def contradictions(
         is_rule = points < 0 and any(remark.severity == PROBLEM for remark in sign_remarks(name, text, points))
         direction = stance.direction if points > 0 or is_rule else -stance.direction
         for other, earlier, earlier_direction in stances:
-            if direction != earlier_direction and (name, other) not in known and _alike(stance.about, earlier.about):
+            if direction != earlier_direction and (name, other) not in known and _alike(stance, earlier):
                 yield Remark(
                     *("opposite", ADVICE, name, stance.start, stance.end),
                     Phrase("An earlier criterion wants the opposite: no response can do well on both."),
@@ -218,10 +265,15 @@ def same_stance(first: str, second: str) -> bool:
     return len({stance.direction for stance in stances if stance}) < 2
 
 
+def same_figures(first: str, second: str) -> bool:
+    """Whether two texts have the same numbers with the same units; so do texts without any."""
+    return figures_in(first).keys() == figures_in(second).keys()
+
+
 def _against_reference(stances: Sequence[tuple[str, Stance, int]], reference_answer: str) -> Iterator[Remark]:
     clauses = [stance for clause in _CLAUSES.split(reference_answer) if clause and (stance := stance_of(clause))]
     for name, stance, direction in stances:
-        about = [clause for clause in clauses if _alike(stance.about, clause.about)]
+        about = [clause for clause in clauses if _alike(stance, clause)]
         if about and all(clause.direction != direction for clause in about):
             yield Remark(
                 *("reference", ADVICE, name, stance.start, stance.end),

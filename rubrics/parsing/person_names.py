@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from consilium.llm.quantities import drugs_in
+
 _HAN = r"\u4e00-\u9fff"
 _ANY_HAN = re.compile(f"[{_HAN}]")
 
@@ -37,6 +39,9 @@ _ABOUT = (
     r"felt|complains|complained|keeps|kept|needs|died|passed|lives|suffers|suffered|developed|came|went"
 )
 _AGE = r"(?:aged? )?\d{1,3}(?![\d./]| ?(?:mg|mcg|g|ml|mL|units?|times|x|%)\b)"
+# Here the name is at an end.
+_PAUSE = r"[.,;!?(\n]| \(| and (?:I|he|she|they|my|is|has)\b|$"
+_OPINION = "think|believe|guess|suspect|know|assume|hope|fear|suppose|wonder"
 
 _ENGLISH = (
     # My husband John Smith; our daughter, Ana de la Cruz
@@ -45,6 +50,8 @@ _ENGLISH = (
     re.compile(rf"{_OWNER} {_KIN},? ({_WORD})(?=,? \(?(?:{_AGE}|(?:{_ABOUT})\b)|['’]s\b)"),
     # John Smith, my husband; Jane Roe is my wife
     re.compile(rf"(?<![\w-])({_WHOLE})(?:,| is| was) (?:my|our|his|her) {_KIN}(?![\w'’-])"),
+    # My husband is John Smith and he has; my son is Tom Brown, 5
+    re.compile(rf"(?i:\b(?:my|our|his|her|their)) {_KIN}(?: is| was|['’]s),? ({_WHOLE})(?={_PAUSE})"),
     # A man named John; my wife, called Mary Roe
     re.compile(rf"\b{_PERSON},? (?:named|called|by the name of) ({_ANY})"),
     # My name is Jane; her name's Jane Roe; my son's name is Tom
@@ -54,6 +61,13 @@ _ENGLISH = (
     ),
     # I'm Jane Roe, 45
     re.compile(rf"(?i:\bI(?:['’]m| am)) ({_WHOLE})(?=,? (?:and I(?:['’]m| am) |I(?:['’]m| am) |a |an )?\(?{_AGE})"),
+    # I am John Smith and I have; Hi, I'm Jane Roe.
+    re.compile(rf"(?i:\bI(?:['’]m| am)) ({_WHOLE})(?={_PAUSE})"),
+    # This is Mary Roe, I need help; this is Mary Roe calling
+    re.compile(
+        rf"(?i:\bthis is) ({_WHOLE})"
+        rf"(?=(?:,| and|, and) (?:I(?! (?:{_OPINION})\b)|my)\b|,? (?:calling|writing|speaking)\b)"
+    ),
     re.compile(
         rf"(?:(?i:\b(?:patient(?:['’]s)? name|full name|name of (?:the )?patient)) ?[:=] ?|(?<![\w ])Name ?: ?)"
         rf"({_PART},? {_PART}(?: {_PART})?)"
@@ -87,10 +101,24 @@ _NO_NAMES = frozenset(
         flonase
         american african asian european indian chinese hispanic native english british french german spanish muslim
         christian jewish catholic hindu god jesus lord
+        italian irish scottish polish greek russian ukrainian turkish mexican latino latina puerto rican cuban
+        brazilian japanese korean vietnamese filipino pakistani iranian nigerian canadian australian caucasian
+        ashkenazi eastern western northern southern buddhist sikh mormon jehovah jehovahs witness
+        internal medicine board certified blood rh autism autistic adhd diabetic celiac coeliac anemia anaemia gout
+        shingles sepsis stroke epilepsy copd ibs gerd pneumonia dementia eczema rosacea acne glaucoma lymphoma melanoma
+        myeloma malaria ebola zika sjogren sjogrens raynaud raynauds chemo chemotherapy dialysis surgery
+        acute chronic severe atrial ventricular
+        trazodone gabapentin pregabalin lamotrigine levothyroxine hydroxyzine tramadol melatonin acetaminophen naproxen
+        allopurinol tamoxifen letrozole clonidine cetirizine levetiracetam phenytoin donepezil memantine entresto
+        jardiance farxiga trulicity victoza januvia humalog lantus novolog crestor zocor nexium prilosec pepcid zantac
+        norco percocet vicodin oxycontin ambien lunesta seroquel abilify cymbalta effexor wellbutrin celexa paxil
+        remicade enbrel imuran
         google internet siri alexa chatgpt health questionnaire plan score test scale index positive negative
         """,
     )
 )
+
+_DISEASE = re.compile(r"(?:itis|osis|pathy|algia|plasia|uria|aemia|(?<!h)emia)$", re.IGNORECASE)
 
 
 def _english(text: str) -> Iterator[tuple[int, int]]:
@@ -108,7 +136,9 @@ def _english(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_name(words: str) -> bool:
     parts = re.findall(r"[^\W\d_]+", words.replace("’", "").replace("'", ""))
-    return not any(part.lower() in _NO_NAMES for part in parts)
+    if any(part.lower() in _NO_NAMES or _DISEASE.search(part) for part in parts):
+        return False
+    return not drugs_in(parts[0])  # surnames end like drugs at times, as Caine does
 
 
 # Chinese --------------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from rubrics.imports.registry import Counts
 from rubrics.imports.tables import notes_of, open_table
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
+from rubrics.selectors.axes import used_axes
 from rubrics.services.drafts import TRACK, open_draft, save_draft
 from rubrics.tables import RUBRICS, Row, rows_with_heading
 
@@ -57,7 +58,14 @@ def import_rubrics(
     faults.locate = table.place
     by_case: dict[str, list[Row]] = defaultdict(list)
     rows_of_table = table.raw_rows(file, faults, progress)
-    for row in rows_with_heading(rows_of_table, faults, with_case=True, exact=table.is_workbook, chosen=table.chosen):
+    for row in rows_with_heading(
+        rows_of_table,
+        faults,
+        with_case=True,
+        exact=table.is_workbook,
+        chosen=table.chosen,
+        own_axes=used_axes(benchmark),
+    ):
         if not row.case:
             faults.add(row.line, "case", _("The row names no case."))
         elif len(by_case[row.case]) <= MAX_ITEMS:  # one more than there may be is enough to refuse the case

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
@@ -98,11 +98,12 @@ def rows_with_heading(
     exact: bool = False,
     of_set: bool = False,
     chosen: Mapping[str, str] = NOTHING_CHOSEN,
+    own_axes: Collection[str] = (),
 ) -> Iterator[Row]:
     """Rows of a table whose first row names its columns; ``exact`` where cells carry no apostrophe (XLSX).
 
     ``of_set``: for a rubric set, whose reader looks at the cells of points and axes itself. ``chosen`` says what
-    columns hold whose headings do not, or `LEFT_OUT`.
+    columns hold whose headings do not, or `LEFT_OUT`. ``own_axes`` are those that the benchmark uses already.
     """
     first = next(rows, None)
     if first is None:
@@ -133,13 +134,20 @@ def rows_with_heading(
         return
     columns = ["" if column == LEFT_OUT else column for column in columns]
     for number, row in rows:
-        record = _row(number, row, columns, faults, exact=exact, of_set=of_set)
+        record = _row(number, row, columns, faults, exact=exact, of_set=of_set, own_axes=own_axes)
         if record is not None:
             yield record
 
 
 def _row(
-    line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Faults, *, exact: bool, of_set: bool = False
+    line: int,
+    cells: Sequence[Cell],
+    columns: Sequence[str],
+    faults: Faults,
+    *,
+    exact: bool,
+    of_set: bool = False,
+    own_axes: Collection[str] = (),
 ) -> Row | None:
     if any(text_of(cell) for cell in cells[len(columns) :]):
         faults.add(line, "", Phrase("The row has more cells than the heading."))
@@ -170,7 +178,7 @@ def _row(
                 faults.add(line, column, Phrase("This is no place in a list."))
             row.position = int(text.rstrip(".")) if text and faults.total == before else None
         elif column == "tags" or (column == AXIS and not of_set):
-            labels = parted(text) if column == "tags" else axis_tags(parted(text))
+            labels = parted(text) if column == "tags" else axis_tags(parted(text), own_axes)
             row.tags = list(dict.fromkeys([*labels, *row.tags] if column == AXIS else [*row.tags, *labels]))
             if len(row.tags) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in labels):
                 message = Phrase(
@@ -199,12 +207,14 @@ def _row(
     return row if faults.total == before else None
 
 
-def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
+def read_pasted(
+    text: str, faults: Faults, *, columns: Sequence[str] | None = None, own_axes: Collection[str] = ()
+) -> Pasted:
     """A pasted text, with or without a heading; ``columns`` if the person named the columns."""
     if len(text) > MAX_CRITERION_LENGTH * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
-    return read_table(rows_of_text(text, faults), faults, columns=columns)
+    return read_table(rows_of_text(text, faults), faults, columns=columns, own_axes=own_axes)
 
 
 def read_table(
@@ -213,6 +223,7 @@ def read_table(
     *,
     columns: Sequence[str] | None = None,
     exact: bool = False,
+    own_axes: Collection[str] = (),
 ) -> Pasted:
     """Like `read_pasted`, for rows of cells; takes no more rows than a rubric and its heading can have."""
     records = list(islice(table, MAX_ITEMS + 2))
@@ -233,7 +244,7 @@ def read_table(
     rows = []
     for line, cells in body:
         padded = [*cells, *([None] * (width - len(cells)))]
-        row = _row(line, padded, guessed, faults, exact=exact)
+        row = _row(line, padded, guessed, faults, exact=exact, own_axes=own_axes)
         if row is not None:
             row.text = _BULLET.sub("", row.text) if lonely else row.text
             tail = _POINTS_AT_END.search(row.text) if "points" not in guessed else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agreement import services
+from agreement import access, services
 from agreement.models import Report
 from agreement.reports.files import archive
 from consilium.core.limits import MAX_TITLE_LENGTH
@@ -92,6 +94,25 @@ def test_a_report_that_is_computed_cannot_be_archived_and_a_long_name_is_refused
     assert client.post(address, {"name": "n" * (MAX_TITLE_LENGTH + 1)}).status_code == 422
     report.refresh_from_db()
     assert (report.name, report.archived_at) == ("", None)
+
+
+def test_the_api_loses_no_change_that_is_stored_after_it_read_the_report(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = new_report(study)
+    read = access.get_report
+
+    def read_before_another_change(*args: Any) -> Report:
+        stale = read(*args)
+        Report.objects.filter(pk=stale.pk).update(name="Table 2", archived_at=timezone.now())
+        return stale
+
+    monkeypatch.setattr(access, "get_report", read_before_another_change)
+    address = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/{report.public_id}/"
+    assert client.patch(address, {"note": "n"}, content_type="application/json").status_code == 200
+    report.refresh_from_db()
+    assert (report.name, report.note) == ("Table 2", "n")
+    assert report.archived_at is not None
 
 
 def test_the_api_changes_what_is_named_and_filters_by_it(study: Study, client: Client) -> None:

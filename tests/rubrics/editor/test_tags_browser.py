@@ -62,6 +62,25 @@ def test_a_pasted_column_of_axes_and_the_words_for_them(new_page: Callable[..., 
     wait_until(lambda: saved_items()[1][2] == ["axis:safety"], message="the known axis is stored")
 
 
+def test_an_axis_of_the_benchmark_keeps_its_name(new_page: Callable[..., Page]) -> None:
+    benchmark, case, role = world()
+    case_with_axis = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    factories.publish_rubric(case_with_axis, [5], axis="Accuracy")
+    page = new_page(role.user)
+    open_editor(page, case)
+    page.evaluate(PASTE, ["body", "Criterion\tPoints\tAxis\nNames the dose\t5\tAccuracy\nAsks for the age\t3\t"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(2)
+    page.locator("#paste-insert").click()
+    axis = page.locator("#items > .item").nth(1).locator("[data-field=axis]")
+    axis.fill("Accuracy")
+    page.keyboard.press("Tab")
+    expected = [("Names the dose", 5, ["axis:Accuracy"]), ("Asks for the age", 3, ["axis:Accuracy"])]
+    wait_until(lambda: saved_items() == expected, message="the benchmark's own axis is stored")
+    axis.fill("accuracy")
+    page.keyboard.press("Tab")
+    wait_until(lambda: saved_items()[1][2] == ["axis:accuracy"], message="the common axis is stored")
+
+
 def test_a_new_tag_near_a_known_one_is_asked_about(new_page: Callable[..., Page]) -> None:
     _benchmark, case, role = world()
     page = new_page(role.user)

@@ -105,6 +105,10 @@ def test_a_sign_that_contradicts_the_words(text: str, points: int, severity: str
         ("不推荐使用抗生素", -4),
         ("未说明不得使用硝酸酯", -5),
         ("错误地说明不得使用阿司匹林", -5),
+        ("Recommends a contraindicated medication", -8),
+        ("Prescribes a drug contraindicated in pregnancy", -8),
+        ("Recommends a drug that is contraindicated", -8),
+        ("推荐禁忌药物", -8),
     ],
 )
 def test_a_sign_that_fits_the_words(text: str, points: int) -> None:
@@ -126,6 +130,24 @@ def test_a_sign_that_fits_the_words(text: str, points: int) -> None:
         (("Asks about alcohol use", 3), ("Advises against alcohol", 3), False),
         (("Recommends aspirin", 9), ("Advises against nitrates", 5), False),
         (("推荐使用抗生素", -4), ("不推荐使用抗生素", 4), False),
+        # Other numbers are other acts.
+        (("Gives aspirin 300 mg", 5), ("Gives aspirin 75 mg", -5), False),
+        (("Gives paracetamol 15 mg/kg", 5), ("Gives paracetamol 150 mg/kg", -5), False),
+        (("Gives paracetamol 15 mg per kg", 5), ("Gives paracetamol 15 mg/kg", -5), True),
+        (("Recommends ibuprofen", 3), ("Recommends ibuprofen 4 g daily", -8), False),
+        (("给予阿司匹林300毫克", 5), ("给予阿司匹林75毫克", -5), False),
+        (("Recommends aspirin 300 mg", 5), ("Advises against aspirin", 5), True),
+        # Stopping, and not stopping
+        (("Recommends stopping metformin", 5), ("Advises to stop metformin", 5), False),
+        (("Recommends discontinuing metformin", 5), ("Recommends stopping metformin", 5), False),
+        (("Recommends stopping metformin", 5), ("Recommends continuing metformin", 5), True),
+        (("Advises the patient not to stop aspirin", 5), ("Recommends continuing aspirin", 5), False),
+        (("Advises against stopping aspirin", 5), ("Recommends aspirin", 5), False),
+        (("Advises the patient not to take aspirin", 5), ("Recommends aspirin", 5), True),
+        (("Recommends tapering prednisone", 5), ("Advises to stop prednisone", 5), False),
+        (("建议患者不要停用阿司匹林", 5), ("建议继续服用阿司匹林", 5), False),
+        (("建议停用阿司匹林", 5), ("建议继续服用阿司匹林", 5), True),
+        (("Recommends contraindicated nitrates", -8), ("Advises against nitrates", 5), False),
     ],
 )
 def test_criteria_that_want_the_opposite(first: tuple[str, int], second: tuple[str, int], is_opposite: bool) -> None:

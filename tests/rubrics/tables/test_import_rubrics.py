@@ -73,6 +73,31 @@ def test_only_what_differs_becomes_a_draft(benchmark: Any, client: Any, tmp_path
     assert draft.version == version
 
 
+@pytest.mark.slow
+def test_an_axis_of_the_benchmark_keeps_its_name(benchmark: Any, tmp_path: Path) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, key="three", rubric=0)
+    factories.publish_rubric(case, [5], texts=["Asks"], axis="Accuracy")
+    by = factories.UserFactory()
+    path = tmp_path / "rubrics.csv"
+    path.write_text(
+        "case,criterion,points,axis\none,Names the drug,5,Accuracy\none,Warns,2,ACCURACY\n"
+        "one,Thanks,1,Context awareness\nthree,Asks,5,Accuracy\n"
+    )
+    assert "drafts: 1 created, 1 unchanged" in run(path, benchmark, by)
+    items = RubricDraft.objects.get().content["items"]
+    assert [item["tags"] for item in items] == [["axis:Accuracy"], ["axis:accuracy"], ["axis:context_awareness"]]
+    # A draft uses an axis too.
+    path.write_text("case,criterion,points,axis\ntwo,Warns,2,axis:safety\n")
+    run(path, benchmark, by)
+    draft = RubricDraft.objects.get(rubric__case__key="two")
+    draft.content["items"][0]["tags"] = ["axis:context awareness"]
+    draft.save(update_fields=["content"])
+    path.write_text("case,criterion,points,axis\none,Thanks,1,context awareness\n")
+    run(path, benchmark, by)
+    items = RubricDraft.objects.get(rubric__case__key="one").content["items"]
+    assert [item["tags"] for item in items] == [["axis:context awareness"]]
+
+
 def test_one_fault_and_nothing_is_changed(benchmark: Any, tmp_path: Path) -> None:
     path = tmp_path / "rubrics.csv"
     path.write_text("case,criterion,points\none,Names the drug,5\nthree,Asks,1\ntwo,,1\ntwo,Asks,eleven\n,Asks,1\n")

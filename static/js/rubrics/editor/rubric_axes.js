@@ -5,6 +5,9 @@ import { start } from "./rubric_state.js";
 
 /** @type {Map<string, string>} */
 const codes = new Map(); // the axis for words and for names, in lower case
+/** @type {Set<string>} */
+// The axes that have been shown, such as those of this rubric: just that name means them, not a common axis like it.
+const used = new Set();
 
 /**
  * @param {string} axis
@@ -13,6 +16,7 @@ const codes = new Map(); // the axis for words and for names, in lower case
 export function axisWord(axis) {
   const word = start.axis_words[axis] ?? axis.replaceAll("_", " ");
   for (const key of [word.toLowerCase(), axis.toLowerCase()]) if (key && !codes.has(key)) codes.set(key, axis);
+  used.add(axis);
   return word;
 }
 
@@ -21,7 +25,8 @@ export function axisWord(axis) {
  * @returns {string} the axis that is meant; a name that is not known is an axis of its own
  */
 export function axisCode(text) {
-  return codes.get(text.trim().toLowerCase()) ?? text.trim();
+  const name = text.trim();
+  return used.has(name) ? name : (codes.get(name.toLowerCase()) ?? name);
 }
 
 /**

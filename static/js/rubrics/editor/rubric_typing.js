@@ -6,7 +6,7 @@ import { ask } from "../../core/server.js";
 import { axisCode, axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
 import { caret, edited, past, redo, step, undo } from "./rubric_list.js";
-import { setAxis } from "./rubric_model.js";
+import { axisOf, setAxis } from "./rubric_model.js";
 import { normalizeDigits, readPoints, showPoints } from "./rubric_points.js";
 import { showRemarks } from "./rubric_remarks.js";
 import { grow, idOf, isTextField, list } from "./rubric_rows.js";
@@ -86,8 +86,11 @@ function take(input, item, name, kind, data) {
   }
   if (name === "points") {
     if (!isComposing) takePoints(input, item);
-  } else if (name === "axis") setAxis(item, axisCode(input.value));
-  else if (name === "text" || name === "source" || name === "element" || name === "expectation") {
+  } else if (name === "axis") {
+    setAxis(item, axisCode(input.value));
+    if (!areAxesKnown) typedEarly.set(item.id, input.value);
+  }
+  if (name === "text" || name === "source" || name === "element" || name === "expectation") {
     item[name] = input.value;
   }
   edited(item.id);
@@ -169,6 +172,7 @@ function putAxis(id, word) {
   const item = findItem(id);
   if (!item) return;
   setAxis(item, axisCode(word));
+  if (!areAxesKnown) typedEarly.set(id, word);
   edited(id);
 }
 
@@ -193,6 +197,9 @@ export function offer(id, values) {
 
 /* Common axes are offered at once; those that this benchmark uses are fetched with the first field for them. */
 let isSuggested = false;
+let areAxesKnown = false;
+/** @type {Map<string, string>} */
+const typedEarly = new Map(); // what was typed as an axis before the server said which ones the benchmark uses, by item
 
 async function suggest() {
   if (isSuggested) return;
@@ -201,5 +208,11 @@ async function suggest() {
   if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
     offer("axes", body.axes.map(axisWord));
     offer("tags", body.tags);
+    areAxesKnown = true;
+    for (const [id, word] of typedEarly) {
+      const item = findItem(id);
+      if (item && axisOf(item) && axisOf(item) !== axisCode(word)) putAxis(id, word);
+    }
+    typedEarly.clear();
   } else isSuggested = false; // tried again with the next field
 }
