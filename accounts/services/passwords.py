@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 def password_link(*, user: User) -> str:
     """A link of the kind that "Forgot your password?" mails: it works once, and for ``PASSWORD_RESET_TIMEOUT``.
 
-    It stops working when the person has signed in, or has a new password.
+    It stops working when the person has signed in, has a new password, or gets access to more
+    (`accounts.services.reset_tokens`).
     """
     key = f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
     return str(get_adapter().get_reset_password_from_key_url(key))

@@ -386,6 +386,26 @@ def test_an_admin_gets_a_link_to_a_new_password_once_and_on_record(admin: Client
     assert "password1" not in Client().get(link, follow=True).content.decode()
 
 
+@pytest.mark.parametrize("more", [_who_creates_benchmarks, _with_a_part_elsewhere, _invited_elsewhere])
+def test_a_password_link_that_an_admin_holds_ends_when_the_account_gets_more(
+    admin: Client, group: str, more: Any
+) -> None:
+    opened_by_link(admin, group)
+    bo = User.objects.get(email="bo@example.org")
+    link = password_link_of(admin.post("/b/cardio/password-links/", {"person": bo.pk, "next": group}))
+    assert "password1" in Client().get(link, follow=True).content.decode()
+    more(bo)
+    assert "password1" not in Client().get(link, follow=True).content.decode()
+
+
+def test_a_newer_password_link_ends_an_older_one(admin: Client, group: str) -> None:
+    opened_by_link(admin, group)
+    person = {"person": User.objects.get(email="bo@example.org").pk, "next": group}
+    older, newer = (password_link_of(admin.post("/b/cardio/password-links/", person)) for _number in range(2))
+    assert "password1" not in Client().get(older, follow=True).content.decode()
+    assert "password1" in Client().get(newer, follow=True).content.decode()
+
+
 def test_no_link_to_a_new_password_where_the_account_has_more_or_a_mail_would_do(
     admin: Client, ada: User, benchmark: Benchmark, group: str, settings: Any
 ) -> None:
