@@ -293,7 +293,7 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True  # mails about a new password and other chang
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's default names the Host of the request
 # Sign in at once after a reset: while somebody keeps guessing, the owner would be locked out again before signing in.
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
-ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.services.reset_tokens.AccessAwareTokenGenerator"
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.services.reset_tokens.AccessAwareTokenGenerator"  # noqa: S105
 # welcome: links of invitations; first_run: codes for the first account
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip", "first_run": "10/m/ip"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 
@@ -18,7 +16,7 @@ class AccessAwareTokenGenerator(PasswordResetTokenGenerator):
     into what the account may do later.
     """
 
-    def _make_hash_value(self, user: AbstractBaseUser, timestamp: datetime) -> str:
+    def _make_hash_value(self, user: AbstractBaseUser, timestamp: int) -> str:
         # While allauth imports that module, it looks for this class.
         from allauth.account.forms import EmailAwarePasswordResetTokenGenerator
 

@@ -96,11 +96,12 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     in `_KEPT` stays.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
-    empty = not len(table.rows)
     seen = [_Seen() for _name in place_of]
     for row in table.rows:
         for place, value in enumerate(row):
             seen[place].add(value)
+    # A table without a value keeps its headings.
+    empty = not any(seen[place].something for name, place in place_of.items() if name != REMARKS)
     columns = []
     ends = {end for figure in _ENDS if figure in place_of for end in _ends(figure, place_of)}
     for name, place in place_of.items():

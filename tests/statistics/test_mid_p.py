@@ -32,6 +32,7 @@ def test_whole_numbers_against_binomial_probabilities(hits: int, n: int) -> None
     assert (float(ends[0]), float(ends[1])) == pytest.approx(by_hand.mid_p_of_whole_numbers(hits, n), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.floats(0.5, 500))
 def test_real_numbers_hold_their_share_and_are_symmetric(share: float, n: float) -> None:
     x = min(share * n, n)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import agreement
@@ -101,6 +101,7 @@ def test_parts_repeat_what_names_a_row_and_say_which_part_they_are() -> None:
     texts=st.lists(st.text(max_size=60), min_size=1, max_size=3),
     n_rows=st.sampled_from([0, 1, 3, 41]),
 )
+@example(n_figures=0, texts=[""], n_rows=1)
 def test_any_table_has_as_many_cells_as_columns(n_figures: int, texts: list[str], n_rows: int) -> None:
     names = [f"figure_{n}" for n in range(n_figures)]
     columns = (*(f"name_{n}" for n in range(len(texts))), *names, "note")
