@@ -140,6 +140,7 @@ def test_a_live_run_is_neither_corrected_nor_frozen() -> None:
         frozen(run)
 
 
+@pytest.mark.slow
 def test_a_repeated_save_changes_nothing_and_a_stale_one_overwrites_nothing(client: Client) -> None:
     world = splitting_world()
     run = answered_run(world)
