@@ -34,10 +34,13 @@ def get_rubric_set(user: AnyUser, slug: str, public_id: str) -> RubricSet:
     It is missing where it is hidden (`hidden_sets`).
     """
     benchmark = get_benchmark(user, slug)
-    sets = RubricSet.objects.finished().filter(benchmark=benchmark).exclude(pk__in=hidden_sets(user, benchmark))
+    sets = RubricSet.objects.finished().filter(benchmark=benchmark)
     row: RubricSet = get_object_or_404(
         sets.select_related("benchmark", "created_by", "source", "split_run", "drafting_run"), public_id=public_id
     )
+    may_be_drafted = row.drafting_run_id is not None or row.source_id is not None
+    if may_be_drafted and hidden_sets(user, benchmark).filter(pk=row.pk).exists():
+        raise Http404
     return row
 
 

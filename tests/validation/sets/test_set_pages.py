@@ -197,7 +197,7 @@ def test_a_set_is_shown_in_pages_with_as_many_queries_for_many_cases(
     rows = [{"index": place, "rubrics": [{"criterion": f"Of {place}.", "points": 1}]} for place in range(15)]
     row = import_set(lines_of(*rows))
     staff.get(f"{PAGE}{row.public_id}/")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         first = text_of(staff.get(f"{PAGE}{row.public_id}/"))
     second = text_of(staff.get(f"{PAGE}{row.public_id}/?page=2"))
     assert ["Of 9." in page for page in (first, second)] == [True, False]
