@@ -41,7 +41,8 @@ _GOING_ON = re.compile(
 # The harm that a response does, named by an adjective or a relative clause, is no prohibition.
 _ADJECTIVE = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!ly )\b(?:contraindicated|forbidden|prohibited|unsafe) "
-    r"(?!(?:in|with|within|for|during|because|when|while|if|here|by|due|after|before|and|or|as|to|at|on|unless|until)\b)"
+    r"(?!(?:in|with|within|for|during|because|when|while|if|here|by|due|after|before|"
+    r"and|or|as|to|at|on|unless|until)\b)"
     r"(?=[a-z])|"
     r"\b(?:that|which) (?:is|are|may be|would be) (?:\w+ly )?(?:contraindicated|forbidden|prohibited|unsafe)\b|"
     r"\b(?:an?|any) (?:(?!is |are |be |was |were )[\w-]+ ){1,4}?contraindicated\b|"
