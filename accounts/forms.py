@@ -34,7 +34,7 @@ class ProfileForm(forms.ModelForm[User]):
         label=_("Name"),
         max_length=MAX_PERSON_NAME_LENGTH,
         required=False,
-        help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
+        help_text=_("Your study coordinator sees this name. Exports show only your pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     time_zone = TimeZoneField()
@@ -63,11 +63,14 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
         model = PhysicianProfile
         fields = ["specialty", "licence_country", "years_in_practice", "seniority", "acknowledge", "acknowledged_as"]
         help_texts = {
-            "specialty": _("Cases of your own field come to you first where a benchmark asks for that."),
+            "specialty": _("In some benchmarks, cases in your specialty are assigned to you first."),
             "acknowledge": _(
-                "In the lists of thanks of the benchmarks that you worked on; what you decided is not told."
+                "You are listed in the acknowledgements of the benchmarks you worked on. Your decisions "
+                "are not disclosed."
             ),
-            "acknowledged_as": _("As it is to stand there, with a title if you like. Empty: your name as above."),
+            "acknowledged_as": _(
+                "Enter your name as it should be printed, with a title if you wish. Leave empty to use the name above."
+            ),
         }
 
     @property
@@ -82,7 +85,7 @@ class WelcomeForm(forms.Form):
     name = forms.CharField(
         label=_("Your name"),
         max_length=MAX_PERSON_NAME_LENGTH,
-        help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
+        help_text=_("Your study coordinator sees this name. Exports show only your pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     password = forms.CharField(
@@ -92,7 +95,7 @@ class WelcomeForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     again = forms.CharField(
-        label=_("Password, again"),
+        label=_("Confirm password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
@@ -108,7 +111,7 @@ class WelcomeForm(forms.Form):
         data: dict[str, Any] = super().clean() or {}
         password = data.get("password")
         if password and password != data.get("again"):
-            self.add_error("again", _("This is not the same password."))
+            self.add_error("again", _("The two passwords do not match."))
         elif password:
             self.user.name = data.get("name", "")  # so that a password like the name is refused; not saved here
             try:
@@ -134,7 +137,7 @@ class FirstRunForm(WelcomeForm):
         ),
     )
     email = forms.EmailField(
-        label=_("E-mail address"),
+        label=_("Email address"),
         help_text=_("You sign in with it."),
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
@@ -156,7 +159,7 @@ class PhysicianWelcomeForm(WelcomeForm):
         label=_("Specialty"),
         max_length=MAX_SPECIALTY_LENGTH,
         required=False,
-        help_text=_("Cases of your own field come to you first where a benchmark asks for that."),
+        help_text=_("In some benchmarks, cases in your specialty are assigned to you first."),
     )
     licence_country = forms.ChoiceField(
         label=_("Country or region of licence"),

@@ -165,12 +165,12 @@ class Notification(models.Model):
     """
 
     class Kind(models.TextChoices):
-        NEW_WORK = "new_work", _("New work")
+        NEW_WORK = "new_work", _("New assignments")
         RETURNED = "returned", _("Returned work")
         DUE = "due", _("Due dates")
         COMMENT = "comment", _("Comments")
-        HELD_BACK = "held_back", _("Work held back")
-        INVITATION = "invitation", _("Being added to a benchmark")
+        HELD_BACK = "held_back", _("Assignments paused")
+        INVITATION = "invitation", _("Added to a benchmark")
         RUBRIC = "rubric", _("Rubrics you write or review")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
@@ -205,9 +205,9 @@ class NotificationSetting(models.Model):
     """How a person wants to be told of one kind of notification; without a row the default of the kind applies."""
 
     class Delivery(models.TextChoices):
-        PRODUCT = "product", _("Only here")
-        DIGEST = "digest", _("In a daily mail")
-        AT_ONCE = "at_once", _("By mail at once")
+        PRODUCT = "product", _("In Consilium only")
+        DIGEST = "digest", _("Daily email")
+        AT_ONCE = "at_once", _("Email immediately")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notification_settings")
     kind = models.CharField(max_length=15, choices=Notification.Kind.choices)

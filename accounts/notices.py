@@ -30,14 +30,16 @@ VOICES = {
 }
 # How the page of notification settings describes each kind.
 ABOUT = {
-    Kind.NEW_WORK: gettext_lazy("Responses or cases were given to you, or a pool you may take from was opened."),
-    Kind.RETURNED: gettext_lazy("A checker sent a response back to you with a note."),
-    Kind.DUE: gettext_lazy("Three days and one day before work of yours is due, and once when it is overdue."),
-    Kind.COMMENT: gettext_lazy("Somebody wrote about a response that you grade, check or run."),
-    Kind.HELD_BACK: gettext_lazy("You, or a physician of a benchmark that you run, gets no new work for now."),
+    Kind.NEW_WORK: gettext_lazy(
+        "Responses or cases were assigned to you, or a pool from which you can claim responses was opened."
+    ),
+    Kind.RETURNED: gettext_lazy("A checker returned a response to you with a note."),
+    Kind.DUE: gettext_lazy("Three days and one day before your work is due, and once when it is overdue."),
+    Kind.COMMENT: gettext_lazy("Someone commented on a response that you grade, check or manage."),
+    Kind.HELD_BACK: gettext_lazy("Assignments to you, or to a physician of a benchmark that you run, are paused."),
     Kind.INVITATION: gettext_lazy("You were added to a benchmark or to an expert group."),
     Kind.RUBRIC: gettext_lazy(
-        "A rubric waits for your review, one of yours came back or was published, or there are suggestions for it."
+        "A rubric is waiting for your review, one of yours was returned or published, or there are suggestions for it."
     ),
 }
 
@@ -59,8 +61,8 @@ def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
             return _new_work(values)
         case Kind.RETURNED:
             return Words(
-                _("A response came back to you from its check in “%(batch)s”.") % batch,
-                _("The checker’s note stands above its criteria."),
+                _("A checker returned a response to you in “%(batch)s”.") % batch,
+                _("The checker’s note is shown above the criteria."),
             )
         case Kind.DUE:
             return _due(values)
@@ -79,17 +81,19 @@ def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
 def _new_work(values: dict[str, Any]) -> Words:
     count, batch = int(values.get("count", 0)), values.get("batch", "")
     if not count:
-        return Words(_("“%(batch)s” is open: you may take responses from its pool.") % {"batch": batch})
+        return Words(_("“%(batch)s” is open: you can claim responses from its pool.") % {"batch": batch})
     if values.get("what") == "rulings":
         text = ngettext(
-            "%(count)d ambiguous case waits for a ruling.", "%(count)d ambiguous cases wait for a ruling.", count
+            "%(count)d ambiguous case is waiting for a ruling.",
+            "%(count)d ambiguous cases are waiting for a ruling.",
+            count,
         )
         return Words(text % {"count": count})
     if values.get("what") == "cases":
         return Words(
             ngettext(
-                "%(count)d case to answer questions about was given to you in “%(batch)s”.",
-                "%(count)d cases to answer questions about were given to you in “%(batch)s”.",
+                "You were assigned %(count)d case to answer questions about in “%(batch)s”.",
+                "You were assigned %(count)d cases to answer questions about in “%(batch)s”.",
                 count,
             )
             % {"count": count, "batch": batch}
@@ -97,16 +101,16 @@ def _new_work(values: dict[str, Any]) -> Words:
     if values.get("what") == "writing":
         return Words(
             ngettext(
-                "%(count)d case to write a response to was given to you in “%(batch)s”.",
-                "%(count)d cases to write responses to were given to you in “%(batch)s”.",
+                "You were assigned %(count)d case to write a response to in “%(batch)s”.",
+                "You were assigned %(count)d cases to write responses to in “%(batch)s”.",
                 count,
             )
             % {"count": count, "batch": batch}
         )
     return Words(
         ngettext(
-            "%(count)d response to grade was given to you in “%(batch)s”.",
-            "%(count)d responses to grade were given to you in “%(batch)s”.",
+            "You were assigned %(count)d response to grade in “%(batch)s”.",
+            "You were assigned %(count)d responses to grade in “%(batch)s”.",
             count,
         )
         % {"count": count, "batch": batch}
@@ -122,11 +126,11 @@ def _due(values: dict[str, Any]) -> Words:
     else:
         text = _("“%(batch)s” is due on %(day)s.") % facts
     if checks:
-        rest = ngettext("You hold %(count)d check.", "You hold %(count)d checks.", count)
+        rest = ngettext("You have %(count)d open check.", "You have %(count)d open checks.", count)
     elif values.get("what") in ("cases", "writing"):
-        rest = ngettext("You have %(count)d case open.", "You have %(count)d cases open.", count)
+        rest = ngettext("You have %(count)d open case.", "You have %(count)d open cases.", count)
     else:
-        rest = ngettext("You have %(count)d response open.", "You have %(count)d responses open.", count)
+        rest = ngettext("You have %(count)d open response.", "You have %(count)d open responses.", count)
     return Words(f"{text} {rest % facts}")
 
 
@@ -134,17 +138,19 @@ def _rubric(values: dict[str, Any]) -> Words:
     count = int(values.get("count", 1))
     if values.get("what") == "waiting":
         return Words(
-            ngettext("%(count)d rubric waits for your review.", "%(count)d rubrics wait for your review.", count)
+            ngettext(
+                "%(count)d rubric is waiting for your review.", "%(count)d rubrics are waiting for your review.", count
+            )
             % {"count": count}
         )
     if values.get("what") == "suggested":
         return _suggested(values, count)
     if values.get("what") == "returned":
-        text = _("The rubric of the case %(case)s came back to you from its review.")
-        return Words(text % {"case": values.get("case", "")}, _("The reason stands above its criteria."))
+        text = _("The rubric of case %(case)s was returned to you after review.")
+        return Words(text % {"case": values.get("case", "")}, _("The reason is shown above the criteria."))
     if count > 1:
         return Words(_("%(count)d rubrics that you wrote were published.") % {"count": count})
-    text = _("Version %(version)d of the rubric of the case %(case)s was published.")
+    text = _("Version %(version)d of the rubric of case %(case)s was published.")
     return Words(text % {"version": int(values.get("version", 1)), "case": values.get("case", "")})
 
 
@@ -152,17 +158,17 @@ def _suggested(values: dict[str, Any], count: int) -> Words:
     cases = int(values.get("cases", 1))
     if cases > 1:
         text = ngettext(
-            "Suggestions for the rubric of %(cases)d case wait for your decision.",
-            "Suggestions for the rubrics of %(cases)d cases wait for your decision.",
+            "Suggestions for the rubric of %(cases)d case are waiting for your decision.",
+            "Suggestions for the rubrics of %(cases)d cases are waiting for your decision.",
             cases,
         )
         return Words(text % {"cases": cases})
     facts = {"count": count, "case": values.get("case", "")}
     if not count:
-        return Words(_("The draft for the case %(case)s came to no suggestion.") % facts)
+        return Words(_("Drafting for case %(case)s produced no suggestions.") % facts)
     text = ngettext(
-        "%(count)d suggestion for the rubric of the case %(case)s waits for your decision.",
-        "%(count)d suggestions for the rubric of the case %(case)s wait for your decision.",
+        "%(count)d suggestion for the rubric of case %(case)s is waiting for your decision.",
+        "%(count)d suggestions for the rubric of case %(case)s are waiting for your decision.",
         count,
     )
     return Words(text % facts)
@@ -171,7 +177,7 @@ def _suggested(values: dict[str, Any], count: int) -> Words:
 def _held_back(values: dict[str, Any], *, in_mail: bool) -> Words:
     physician = values.get("physician", "")
     if not physician:
-        return Words(_("You get no new work for now. What you have open you may finish."))
+        return Words(_("Assignments to you are paused. You can finish your open work."))
     if in_mail:
-        return Words(_("A physician gets no new work for now. Who it is, and why, stands on the quality page."))
-    return Words(_("%(physician)s gets no new work for now.") % {"physician": physician}, values.get("reason", ""))
+        return Words(_("Assignments to a physician are paused. See the “Quality” page for the name and the reason."))
+    return Words(_("Assignments to %(physician)s are paused.") % {"physician": physician}, values.get("reason", ""))

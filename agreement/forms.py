@@ -41,7 +41,7 @@ class ReportForm(forms.Form):
         max_value=LARGEST_SEED,
         initial=0,
         required=False,
-        help_text=_("Of everything that is drawn at random. The same seed gives the same figures."),
+        help_text=_("Used for everything that is drawn at random. The same seed gives the same results."),
     )
     interval = forms.ChoiceField(
         label=_("Intervals"),
@@ -49,7 +49,8 @@ class ReportForm(forms.Form):
         initial=Report.Interval.JACKKNIFE,
         required=False,
         help_text=_(
-            "Percentile intervals are too short with few cases; they are for figures that were published with them."
+            "With few cases, percentile intervals are too short. Use them only to reproduce published "
+            "figures that used them."
         ),
     )
     ready: bool = True
@@ -88,7 +89,7 @@ class TwoRatersForm(ReportForm):
     """Two raters; the first is the reference. It begins with the groups as they were checked."""
 
     rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
-    rater_b = forms.ChoiceField(label=_("Compared with it"))
+    rater_b = forms.ChoiceField(label=_("Compared with"))
     field_order = ["rater_a", "rater_b", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:

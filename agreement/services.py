@@ -102,17 +102,17 @@ def _complete(
     unknown = sorted(set(parameters) - of_kind.parameters)
     if unknown:
         raise WrongParameters(
-            _("A report of this kind takes no parameter %(names)s.") % {"names": ", ".join(map(str, unknown))}
+            _("This kind of report does not accept the parameter %(names)s.") % {"names": ", ".join(map(str, unknown))}
         )
     if not 0 <= seed <= LARGEST_SEED:
-        raise WrongParameters(_("The seed is a whole number from 0."))
+        raise WrongParameters(_("The seed must be a whole number of 0 or more."))
     if interval not in Report.Interval.values:
         raise WrongParameters(
-            _("There is no interval rule “%(name)s”: %(names)s.")
+            _("There is no interval rule “%(name)s”. Available: %(names)s.")
             % {"name": interval, "names": ", ".join(Report.Interval.values)}
         )
     if interval not in of_kind.interval_rules:
-        raise WrongParameters(_("A report of this kind has no intervals by this rule."))
+        raise WrongParameters(_("Intervals by this rule are not available for this kind of report."))
     return of_kind.complete(benchmark, parameters)
 
 
@@ -139,8 +139,8 @@ class ReportJobs(JobKind[Report]):
     model = Report
     task = "agreement.tasks.run_report"
     sweep_task = "agreement.tasks.sweep_reports"
-    worker_lost = gettext_lazy("The worker was lost %(times)s times while computing this.")
-    crashed = gettext_lazy("The computation failed; the log of the worker has the details.")
+    worker_lost = gettext_lazy("The worker stopped unexpectedly %(times)s times while computing this.")
+    crashed = gettext_lazy("The computation failed. See the worker log for details.")
 
     def work(self, attempt: Attempt[Report]) -> None:
         """Compute the report, and store it with its tables."""

@@ -22,17 +22,17 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     reports = done.count() - acuity
     yield Step(
         order=80,
-        label=_("Read how far they agree"),
+        label=_("View agreement"),
         done=reports > 0,
-        why=_("Group against group, judge against physicians: tables, figures and CSV."),
+        why=_("Groups compared with each other, and judges with physicians: tables, figures and CSV."),
         detail=ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports},
         view="agreement:reports",
     )
     yield Step(
         order=60,
-        label=_("Read who over- and under-triages"),
+        label=_("View over- and under-triage"),
         done=acuity > 0,
-        why=_("Candidates against the reference: which way they err, and what it costs."),
+        why=_("Candidates compared with the reference: direction and cost of their errors."),
         detail=ngettext("%(n)d report", "%(n)d reports", acuity) % {"n": acuity},
         view="agreement:acuity",
         way=Way.ACUITY,

@@ -55,7 +55,7 @@ class ReturnForm(forms.Form):
     """Why work is sent back."""
 
     note = forms.CharField(
-        label=_("What to look at again"), max_length=MAX_NOTE_LENGTH, widget=forms.Textarea(attrs={"rows": 4})
+        label=_("What to review again"), max_length=MAX_NOTE_LENGTH, widget=forms.Textarea(attrs={"rows": 4})
     )
 
 
@@ -65,21 +65,21 @@ class GroupForm(forms.Form):
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
         max_length=MAX_GROUP_NAME_LENGTH,
-        help_text=_("Its members see it; the other group’s members do not."),
+        help_text=_("Members of this group see it; members of the other group do not."),
     )
 
 
 class MemberForm(forms.Form):
     """A physician for a group, by address."""
 
-    email = forms.EmailField(label=_("E-mail address"))
+    email = forms.EmailField(label=_("Email address"))
     name = forms.CharField(
         label=_("Name"),
         max_length=MAX_PERSON_NAME_LENGTH,
         required=False,
         help_text=_("For a person without an account yet."),
     )
-    role = forms.ChoiceField(label=_("Part"), choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=_("Role"), choices=Membership.Role.choices)
 
 
 class CapacityForm(forms.Form):
@@ -187,8 +187,8 @@ class BatchForm(CommandForm):
     overlap_percent = forms.FloatField(
         label=_("Share that overlaps, %"), min_value=0.1, max_value=100, initial=100, required=False,
         help_text=_(
-            "The rest is drawn fresh, from what that batch does not hold. Without “How many” the new batch is as large "
-            "as that one."
+            "The rest is newly drawn from responses that are not in that batch. If “How many” is empty, "
+                "the new batch is as large as that one."
         ),
     )  # fmt: skip
     digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)

@@ -100,7 +100,7 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
         yield navigation.HomeCard(
             key=run[pk].slug,
             title=run[pk].title,
-            figures=[navigation.HomeFigure(_("At a checker"), waiting, f"{url}#waiting")],
+            figures=[navigation.HomeFigure(_("In check"), waiting, f"{url}#waiting")],
             done=accepted,
             total=total,
             action=(_("See progress"), url),
@@ -110,22 +110,22 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
 
 def _action(load: Workload, labels: list[CaseWork]) -> tuple[navigation.Text, str] | None:
     if load.first is not None:
-        return _("Go on grading"), reverse("annotation:grade", args=[load.first.next_id])
+        return _("Continue grading"), reverse("annotation:grade", args=[load.first.next_id])
     label = next((work for work in labels if work.takes_work), None)
     if label is not None:
-        return _("Go on labelling"), reverse("annotation:label", args=[label.next_id])
+        return _("Continue labelling"), reverse("annotation:label", args=[label.next_id])
     if load.write is not None:
-        return _("Go on writing"), reverse("annotation:writing-task", args=[load.write.next_id])
+        return _("Continue writing"), reverse("annotation:writing-task", args=[load.write.next_id])
     if load.to_qualify:
-        return _("Go on with the qualification"), reverse("annotation:work")
+        return _("Continue qualification"), reverse("annotation:work")
     if load.pool is not None:
-        return _("Take a response"), reverse("annotation:work")
+        return _("Claim a response"), reverse("annotation:work")
     if load.label is not None:
-        return _("Go on labelling"), reverse("annotation:label", args=[load.label.next_id])
+        return _("Continue labelling"), reverse("annotation:label", args=[load.label.next_id])
     if load.checks_held or load.checks_waiting:
-        return _("Go on checking"), reverse("annotation:checks")
+        return _("Continue checking"), reverse("annotation:checks")
     if load.adjudications:
-        return _("Go on adjudicating"), reverse("annotation:adjudications")
+        return _("Continue adjudicating"), reverse("annotation:adjudications")
     return None
 
 

@@ -39,7 +39,7 @@ def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
     except ValueError:
         body = None
     if not isinstance(body, dict) or set(body) != required:
-        raise Malformed(_("This is not what the page sends; load it again."))
+        raise Malformed(_("The request does not match the page. Reload the page."))
     return body
 
 
@@ -51,7 +51,7 @@ def reported_seconds(request: HttpRequest) -> int:
 def changes_of(rows: Any) -> list[DecisionInput]:
     """The decisions of a request; `Malformed` at the first decision that no page would send."""
     if not isinstance(rows, list) or len(rows) > MAX_DECISIONS:
-        raise Malformed(_("This is not what the page sends; load it again."))
+        raise Malformed(_("The request does not match the page. Reload the page."))
     return [_change(row) for row in rows]
 
 
@@ -59,7 +59,7 @@ def _change(row: Any) -> DecisionInput:
     try:
         return _checked(row)
     except (KeyError, TypeError, ValueError):
-        raise Malformed(_("This is not what the page sends; load it again.")) from None
+        raise Malformed(_("The request does not match the page. Reload the page.")) from None
 
 
 def _checked(row: Mapping[str, Any]) -> DecisionInput:

@@ -22,11 +22,9 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     staffed = members.values("group").distinct().count()
     yield Step(
         order=40,
-        label=_("Make two expert groups"),
+        label=_("Create two expert groups"),
         done=staffed >= WANTED_GROUPS,
-        why=_(
-            "Two groups that know nothing of each other; how far they agree says how far the rubrics can be trusted."
-        ),
+        why=_("The two groups work independently. Their agreement shows how far the rubrics can be trusted."),
         detail=ngettext("%(n)d group with members", "%(n)d groups with members", staffed) % {"n": staffed},
         view="annotation:groups",
     )
@@ -34,9 +32,9 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     groups, number = batches.values("group").distinct().count(), batches.count()
     yield Step(
         order=50,
-        label=_("Give each group a batch of responses"),
+        label=_("Assign a batch of responses to each group"),
         done=groups >= WANTED_GROUPS,
-        why=_("A batch says who grades which responses, and how many of them a second physician checks."),
+        why=_("A batch defines who grades which responses, and how many of them a second physician checks."),
         detail=ngettext("%(n)d batch", "%(n)d batches", number) % {"n": number},
         view="annotation:batches",
     )
@@ -49,7 +47,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         order=60,
         label=_("Physicians grade, checkers check"),
         done=0 < total == accepted,
-        why=_("Each physician grades on a page of their own; this bar counts what is accepted."),
+        why=_("Each physician grades on their own page. This bar counts accepted work."),
         view="annotation:batches",
         finished=accepted,
         total=total,
@@ -65,11 +63,11 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
     suffices = labelled > 0 and not labels.filter(how=HowMapped.PANEL).exists()
     yield Step(
         order=20,
-        label=_("Import how urgent the cases are"),
+        label=_("Import the urgency of the cases"),
         done=labelled + votes > 0,
         why=_(
-            "Labels from elsewhere, with the cases or without; a preview shows what each becomes. Where there are "
-            "none, physicians vote: ask them under Case labels."
+            "Labels from elsewhere, with or without the cases. A preview shows the level of each label. "
+            "If there are no labels, ask physicians to vote under “Case labels”."
         ),
         detail=ngettext("%(n)s labelled case", "%(n)s labelled cases", labelled) % {"n": f"{labelled:,}"},
         view="scoring:acuity-import",
@@ -80,8 +78,8 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
         label=_("Ask a panel of physicians"),
         done=votes > 0 or suffices,
         why=_(
-            "Cases without a label, or whose label is too coarse, get their level from a question on a scale. Votes "
-            "that physicians gave elsewhere come in under Imports."
+            "Cases whose label is missing or too coarse get their level from a question on a scale. "
+            "Votes that physicians gave elsewhere can be imported under “Imports”."
         ),
         detail=ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"} if votes else _("not needed"),
         view="annotation:labels",
@@ -92,7 +90,7 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
         order=40,
         label=_("Sign a reference set"),
         done=sets > 0,
-        why=_("It freezes the level of each case; every report on acuity names one."),
+        why=_("It freezes the level of each case. Every report on acuity refers to one reference set."),
         detail=ngettext("%(n)d set", "%(n)d sets", sets) % {"n": sets},
         view="annotation:reference-sets",
         admin_only=True,

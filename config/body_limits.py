@@ -149,7 +149,7 @@ def refuse_long_bodies(get_response: Handler) -> Handler:
 
 def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
     """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
-    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing was saved.") % {"n": limit // 10**6}
+    detail = _("This request is too large: the limit here is %(n)d MB. Nothing was saved.") % {"n": limit // 10**6}
     if reads_json(request):
         return JsonResponse({"detail": detail}, status=413)
     if "HX-Request" in request.headers:

@@ -77,7 +77,9 @@ def load_demo(*, at: datetime, rule_endpoint: str = "") -> bool:
     known = Benchmark.objects.filter(slug=SLUG).first()
     if known is not None:
         if not known.is_demo:
-            raise DomainError(_("A benchmark called “%(slug)s” is there, and it is not the demo.") % {"slug": SLUG})
+            raise DomainError(
+                _("A benchmark called “%(slug)s” already exists, and it is not the demo.") % {"slug": SLUG}
+            )
         return False
     calendar = Calendar(at, random.Random(SEED))
     cases = read_cases()

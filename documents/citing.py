@@ -63,7 +63,7 @@ def _checked(citation: Citation, texts: dict[str, str]) -> Citation | str:
     """The citation with the words of its passage, or the reason why it cannot stand."""
     text = texts.get(citation.passage)
     if text is None:
-        return _("This benchmark has no such passage.")
+        return _("This passage does not exist in this benchmark.")
     if not citation.quote:
         return citation
     start, end = citation.start or 0, citation.end or 0
@@ -76,10 +76,10 @@ def _checked(citation: Citation, texts: dict[str, str]) -> Citation | str:
         return _citation_of(citation.passage, text, quote.start, quote.end)
     words = {"quote": citation.quote[:_SHOWN_WORDS], "nearest": nearest_words(citation.quote, text)[:_SHOWN_WORDS]}
     if quote.match is Match.TOO_SHORT:
-        return _("“%(quote)s” is too short to be found in the passage. Quote more of it.") % words
+        return _("“%(quote)s” is too short to be found in the passage. Quote more words.") % words
     if not words["nearest"]:
-        return _("The passage does not say “%(quote)s”.") % words
-    return _("The passage does not say “%(quote)s”. The nearest words are “%(nearest)s”.") % words
+        return _("The passage does not contain “%(quote)s”.") % words
+    return _("The passage does not contain “%(quote)s”. The nearest words are “%(nearest)s”.") % words
 
 
 def _citation_of(passage: str, text: str, start: int, end: int) -> Citation:

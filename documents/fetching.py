@@ -61,7 +61,7 @@ def check_document_url(url: str, allowed_hosts: Collection[str]) -> str:
     url = check_url(url, allowed_hosts, setting=SETTING, with_query=True)
     parts = urlsplit(url)
     if parts.scheme != "https" and not _is_loopback(parts.hostname or ""):
-        raise EndpointRefused(Phrase("Documents are fetched by https alone."))
+        raise EndpointRefused(Phrase("Documents are fetched only by https."))
     return url
 
 
@@ -106,13 +106,13 @@ async def _fetch(url: str, into: BinaryIO, allowed_hosts: Collection[str], limit
             _check_answer(response, limits)
             size = await _copy(response, into, limits)
     except TimeoutError:
-        raise FetchRefused(Phrase("The document did not come within %(n)s s.", n=round(limits.total_s))) from None
+        raise FetchRefused(Phrase("The document was not received within %(n)s s.", n=round(limits.total_s))) from None
     except (aiohttp.ClientConnectorDNSError, aiohttp.ClientSSLError, ssl.SSLError):
-        raise FetchRefused(Phrase("The host’s name is not known, or it has no certificate that is trusted.")) from None
+        raise FetchRefused(Phrase("The host name is unknown, or its certificate is not trusted.")) from None
     except aiohttp.ClientPayloadError:
-        raise FetchRefused(Phrase("The document broke off before its end.")) from None
+        raise FetchRefused(Phrase("The document was not received completely.")) from None
     except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError):
-        raise FetchRefused(Phrase("The host gave no usable answer.")) from None
+        raise FetchRefused(Phrase("The host did not send a usable response.")) from None
     media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return FetchedDocument(url, address.name, media_type if media_type.isascii() else "", size)
 
@@ -120,13 +120,14 @@ async def _fetch(url: str, into: BinaryIO, allowed_hosts: Collection[str], limit
 def _check_answer(response: aiohttp.ClientResponse, limits: FetchLimits) -> None:
     if 300 <= response.status < 400:
         raise FetchRefused(
-            Phrase("The address leads to another one (HTTP %(status)s). List the address of the document itself.",
+            Phrase("The address redirects to another one (HTTP %(status)s). Enter the address of the document "
+                "itself.",
                    status=response.status)
         )  # fmt: skip
     if response.status != 200:
-        raise FetchRefused(Phrase("The host answered HTTP %(status)s.", status=response.status))
+        raise FetchRefused(Phrase("The host responded with HTTP %(status)s.", status=response.status))
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
-        raise FetchRefused(Phrase("The host sent a compressed document although none was asked for."))
+        raise FetchRefused(Phrase("The host sent a compressed document although none was requested."))
     if (response.content_length or 0) > limits.file_bytes:
         raise FetchRefused(_too_large(limits))
 

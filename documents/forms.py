@@ -134,27 +134,29 @@ class ImportDocumentsForm(DescribedForm):
     file = ManyFiles(
         label=_("Files"),
         required=False,
-        help_text=_("PDF, HTML, Markdown, plain text or JSONL. Each file is imported whole or not at all."),
+        help_text=_("PDF, HTML, Markdown, plain text or JSONL. Each file is imported completely or not at all."),
     )
     urls = forms.CharField(
-        label=_("Or addresses, one a line"),
+        label=_("Or addresses, one per line"),
         required=False,
         max_length=MAX_ADDRESSES_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("A worker fetches them, from the hosts that the operator of this site has listed and no others."),
+        help_text=_("A worker fetches them, and only from hosts that the operator of this site has listed."),
     )
     format = forms.ChoiceField(
         label=_("Format"),
         required=False,
-        choices=[("", _("By its content")), *((name, name) for name in FORMATS if name != URLS)],
+        choices=[("", _("Detect from content")), *((name, name) for name in FORMATS if name != URLS)],
     )
     key = forms.CharField(
         label=_("Key"),
         required=False,
         max_length=MAX_DOCUMENT_KEY_LENGTH,
-        help_text=_("The name by which later editions of the document are known. Without it: the name of the file."),
+        help_text=_(
+            "The name by which later editions of the document are recognized. If empty, the file name is used."
+        ),
     )
-    title = _described_field("title", help_text=_("Without it: the title that the document has."))
+    title = _described_field("title", help_text=_("If empty, the title in the document is used."))
     field_order = ("file", "urls", "format", "key", *DETAILS, *LICENCE)
 
     OPTIONS = ("format", "key", *DETAILS, *LICENCE)
@@ -171,10 +173,10 @@ class ImportDocumentsForm(DescribedForm):
         cleaned = super().clean()
         files, urls = cleaned.get("file") or [], (cleaned.get("urls") or "").strip()
         if bool(files) == bool(urls) and not {"file", "urls"} & set(self.errors):
-            self.add_error("file", _now("Choose files, or write addresses."))
+            self.add_error("file", _now("Choose files or enter addresses."))
         for name in ("key", "title", "url"):
             if cleaned.get(name) and (urls or len(files) > 1):
-                self.add_error(name, _now("This can be said of a single file only."))
+                self.add_error(name, _now("This can be set only for a single file."))
         return cleaned
 
     def uploads(self) -> list[tuple[File, str]]:

@@ -28,7 +28,7 @@ from consilium.core.limits import (
 )
 from rubrics.models import Benchmark
 
-JURISDICTION = RegexValidator(r"^(?:[A-Z]{2}|INT)\Z", _("A jurisdiction is a country code of ISO 3166, or INT."))
+JURISDICTION = RegexValidator(r"^(?:[A-Z]{2}|INT)\Z", _("A jurisdiction must be an ISO 3166 country code or INT."))
 
 
 class Collection(models.Model):
@@ -97,7 +97,7 @@ class Document(models.Model):
     url = models.CharField(_("address"), max_length=MAX_URL_LENGTH, blank=True)
     version_label = models.CharField(_("version"), max_length=MAX_VERSION_LABEL_LENGTH, blank=True)
     published_on = models.DateField(_("published on"), null=True, blank=True)
-    review_by = models.DateField(_("to be reviewed by"), null=True, blank=True)
+    review_by = models.DateField(_("review due"), null=True, blank=True)
     jurisdictions = ArrayField(
         models.CharField(max_length=3, validators=[JURISDICTION]), verbose_name=_("jurisdictions"), default=list,
         blank=True,
@@ -107,7 +107,7 @@ class Document(models.Model):
     licence = models.CharField(_("licence"), max_length=MAX_LICENCE_LENGTH, blank=True)  # SPDX identifier, or text
     may_send = models.BooleanField(_("may be sent to models"), default=False)
     may_quote = models.BooleanField(_("may be quoted in exports"), default=False)
-    may_redistribute = models.BooleanField(_("may be passed on"), default=False)
+    may_redistribute = models.BooleanField(_("may be redistributed"), default=False)
     file = models.FileField(upload_to="documents/", blank=True)  # the original; empty where it came in a JSONL file
     media_type = models.CharField(max_length=100, blank=True)
     sha256 = models.CharField(max_length=64)  # of the original bytes, or of the document's part of a JSONL file
@@ -129,7 +129,7 @@ class Document(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(licence="") | models.Q(may_send=False, may_quote=False, may_redistribute=False),
                 name="documents_document_unknown_licence",
-                violation_error_message=_("Name the licence before anything is allowed."),
+                violation_error_message=_("Enter the licence before you allow any use."),
             ),
             models.CheckConstraint(
                 condition=models.Q(edition=1, supersedes__isnull=True)

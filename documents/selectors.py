@@ -18,7 +18,7 @@ from rubrics.models import Benchmark, ImportJob
 IN_USE, SUPERSEDED, RETIRED, OVERDUE, ALL = "in_use", "superseded", "retired", "overdue", "all"
 STATES = {
     IN_USE: _("In use"),
-    OVERDUE: _("Past the date of review"),
+    OVERDUE: _("Review overdue"),
     SUPERSEDED: _("Superseded"),
     RETIRED: _("Retired"),
     ALL: _("All"),
@@ -26,7 +26,7 @@ STATES = {
 STATE_MARKS = {
     RETIRED: _("Retired"),
     SUPERSEDED: _("Superseded"),
-    OVERDUE: _("Past the date of review"),
+    OVERDUE: _("Review overdue"),
 }
 CSV_COLUMNS = (
     *("collection", "key", "edition", "title", "publisher", "kind", "tier", "version", "published_on", "review_by"),

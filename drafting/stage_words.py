@@ -25,17 +25,17 @@ class StageWords:
 
 STAGE_WORDS: Mapping[str, StageWords] = {
     names.PLAN: StageWords(
-        pgettext_lazy("stage of drafting", "Plan"), _("Plans 3 to 5 queries for the documents from the conversation.")
+        pgettext_lazy("stage of drafting", "Plan"), _("Plans 3 to 5 document queries from the conversation.")
     ),
     names.RETRIEVE: StageWords(
-        pgettext_lazy("stage of drafting", "Retrieve"), _("Looks passages up for each query; no model is asked.")
+        pgettext_lazy("stage of drafting", "Retrieve"), _("Searches passages for each query; no model is used.")
     ),
     names.RANK: StageWords(
-        pgettext_lazy("stage of drafting", "Rank"), _("Puts the passages into an order; only the first go on.")
+        pgettext_lazy("stage of drafting", "Rank"), _("Ranks the passages; only the first ones are kept.")
     ),
     names.EVIDENCE: StageWords(
         pgettext_lazy("stage of drafting", "Evidence"),
-        _("Takes statements, red flags and conflicts from the passages, each with a quotation."),
+        _("Extracts statements, red flags and conflicts from the passages, each with a quotation."),
     ),
     names.FACTS: StageWords(
         pgettext_lazy("stage of drafting", "Facts"),
@@ -43,35 +43,35 @@ STAGE_WORDS: Mapping[str, StageWords] = {
     ),
     names.RELEVANCE: StageWords(
         pgettext_lazy("stage of drafting", "Relevance"),
-        _("Drops facts that are beside the case, but no prohibition and no red flag."),
+        _("Removes facts that are not relevant to the case, but keeps prohibitions and red flags."),
     ),
     names.QUOTES: StageWords(
         pgettext_lazy("stage of drafting", "Quotations"),
-        _("Code looks each quotation up in its passage, and each number in its quotation."),
+        _("Finds each quotation in its passage, and each number in its quotation; no model is used."),
     ),
     names.SUPPORT: StageWords(
         pgettext_lazy("stage of drafting", "Support"),
-        _("Another model says whether each quotation says what the fact says."),
+        _("Another model judges whether each quotation supports its fact."),
     ),
     names.NEEDS: StageWords(
         pgettext_lazy("stage of drafting", "Needs"),
-        _("Reads from the conversation what the asker wants, and what context is missing."),
+        _("Identifies in the conversation what the person asking wants, and what context is missing."),
     ),
     names.SYNTHESIS: StageWords(
         pgettext_lazy("stage of drafting", "Synthesis"), _("Writes criteria from usable facts and needs.")
     ),
     names.DIRECT: StageWords(
-        pgettext_lazy("stage of drafting", "Direct"), _("Writes criteria from the conversation alone.")
+        pgettext_lazy("stage of drafting", "Direct"), _("Writes criteria only from the conversation.")
     ),
     names.GENERIC: StageWords(
-        pgettext_lazy("stage of drafting", "Generic"), _("The same six criteria for every case; no model is asked.")
+        pgettext_lazy("stage of drafting", "Generic"), _("The same six criteria for every case; no model is used.")
     ),
     names.AUDIT: StageWords(
         pgettext_lazy("stage of drafting", "Audit"),
-        _("Adds, merges, splits and rewords criteria; asked again while code finds problems."),
+        _("Adds, merges, splits and rewords criteria; repeated while automatic checks find problems."),
     ),
     names.RESULT: StageWords(
-        pgettext_lazy("stage of drafting", "Result"), _("Code puts criteria, findings and the ledger together.")
+        pgettext_lazy("stage of drafting", "Result"), _("Combines criteria, findings and the ledger; no model is used.")
     ),
 }
 

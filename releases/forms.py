@@ -29,15 +29,20 @@ class ReleaseForm(CommandForm):
     version = forms.CharField(
         label=_("Version"),
         max_length=MAX_RELEASE_VERSION_LENGTH,
-        help_text=_("As it is cited. A version never changes once it is released."),
+        help_text=_("Used in citations. A version never changes once it is released."),
     )
     licence = forms.CharField(
         label=_("Released under"), max_length=MAX_LICENCE_LENGTH, required=False,
-        help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. It stays with the benchmark."),
+        help_text=_(
+            "An SPDX identifier such as CC-BY-4.0, or the terms in a few words. It is stored with the "
+            "benchmark."
+        ),
     )  # fmt: skip
     notes = forms.CharField(
-        label=_("What this version brings"), required=False, max_length=MAX_NOTES_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 3}), help_text=_("Stands at the top of the data card, for everybody."),
+        label=_("What is new in this version"), required=False, max_length=MAX_NOTES_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}), help_text=_(
+            "Shown at the top of the data card, visible to everyone."
+        ),
     )  # fmt: skip
     physicians_notes = form_field(ReleaseOptions, "notes")
     url = form_field(ReleaseOptions, "url", forms.URLField, assume_scheme="https")
@@ -58,9 +63,9 @@ class ReleaseForm(CommandForm):
             % {"n": f"{preview.with_reference_answer:,}"},
             "responses": ngettext("%(n)s response.", "%(n)s responses.", preview.responses)
             % {"n": f"{preview.responses:,}"},
-            "decisions": ngettext("Of %(n)d physician.", "Of %(n)d physicians.", len(preview.raters))
+            "decisions": ngettext("From %(n)d physician.", "From %(n)d physicians.", len(preview.raters))
             % {"n": len(preview.raters)},
-            "physicians_notes": _("Read them first: a note may say more than its author meant to publish."),
+            "physicians_notes": _("Read them first: a note may reveal more than its author meant to publish."),
             "verdicts": ngettext(
                 "Of %(n)d judge: its newest finished run, or all its imported ones.",
                 "Of %(n)d judges: the newest finished run of each, or all its imported ones.",
@@ -73,19 +78,19 @@ class ReleaseForm(CommandForm):
                 preview.readings,
             )
             % {"n": f"{preview.readings:,}", "sets": f"{preview.reference_sets:,}"},
-            "reading_texts": _("Without the words, the list of readings that say no one level does not come back."),
+            "reading_texts": _("Without the words, the list of readings that give no single level cannot be restored."),
             "votes": ngettext("%(n)s vote.", "%(n)s votes.", preview.votes) % {"n": f"{preview.votes:,}"},
-            "certainty": _("The median of each case is in the reference sets in any case."),
+            "certainty": _("The reference sets always include the median of each case."),
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
         if preview.responses_read:
             counts["responses"] += " " + _(
-                "With acuity also the %(n)s that judges of levels read, and what they read in them, "
-                "where the text of the case may be passed on."
+                "With acuity, this also includes %(n)s responses read by judges of levels, with their "
+                "readings, where the text of the case may be redistributed."
             ) % {"n": f"{preview.responses_read:,}"}
         if preview.advice:
-            counts["votes"] += " " + _("Beside responses also what physicians read in them: %(n)s answers.") % {
+            counts["votes"] += " " + _("With responses, physicians’ readings are also included: %(n)s answers.") % {
                 "n": f"{preview.advice:,}"
             }
         available = {
@@ -122,17 +127,28 @@ class ReleaseForm(CommandForm):
         """Each part needs what it stands beside; there is either a licence, or an explicit choice of none."""
         given = super().clean() or {}
         if given.get("physicians_notes") and not (given.get("decisions") or given.get("acuity")):
-            self.add_error("physicians_notes", _("Notes stand beside decisions or acuity: choose those as well."))
+            self.add_error(
+                "physicians_notes",
+                _("Notes are released only together with decisions or acuity: select those as well."),
+            )
         for name, needed, message in (
-            ("reading_texts", "acuity", _("The words of readings stand beside acuity: choose that as well.")),
-            ("votes", "acuity", _("Votes stand beside the rest of acuity: choose that as well.")),
-            ("certainty", "votes", _("Certainty stands beside votes: choose those as well.")),
+            (
+                "reading_texts",
+                "acuity",
+                _("The words of readings are released only together with acuity: select that as well."),
+            ),
+            (
+                "votes",
+                "acuity",
+                _("Votes are released only together with the other acuity data: select acuity as well."),
+            ),
+            ("certainty", "votes", _("Certainty is released only together with votes: select votes as well.")),
         ):
             if given.get(name) and not given.get(needed):
                 self.add_error(name, message)
         if not given.get("licence") and not given.get("no_licence"):
-            or_none = _("Name a licence, or say below that there is none.")
-            self.add_error("licence", or_none if "no_licence" in self.fields else _("Name a licence."))
+            or_none = _("Enter a licence, or confirm below that there is none.")
+            self.add_error("licence", or_none if "no_licence" in self.fields else _("Enter a licence."))
         return given
 
     def options(self) -> ReleaseOptions:

@@ -55,7 +55,9 @@ def set_licence(*, benchmark: Benchmark, licence: str) -> None:
     """Name the licence under which a benchmark is released from now on; earlier releases keep theirs."""
     licence = licence.strip()
     if len(licence) > MAX_LICENCE_LENGTH:
-        raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
+        raise DomainError(
+            _("A licence must be an SPDX identifier, such as CC-BY-4.0, or a text of at most 200 characters.")
+        )
     benchmark.licence = licence
     benchmark.save(update_fields=["licence"])
 
@@ -78,13 +80,13 @@ def create_release(
     """
     version = version.strip()
     if not _VERSION.fullmatch(version):
-        raise DomainError(_("A version is up to 40 letters, digits, dots, hyphens and underscores, such as 1.0."))
+        raise DomainError(_("A version has up to 40 letters, digits, dots, hyphens and underscores, such as 1.0."))
     if len(notes) > MAX_NOTES_LENGTH:
         raise DomainError(_("The notes are longer than %(n)s characters.") % {"n": MAX_NOTES_LENGTH})
     build.check(benchmark, options)
     row = Benchmark.objects.select_for_update().get(pk=benchmark.pk)  # two releases of one version come in turn
     if Release.objects.filter(benchmark=row, version=version, status__in=VERSION_TAKEN).exists():
-        raise Conflict(_("There is a version %(version)s already; a release never changes.") % {"version": version})
+        raise Conflict(_("Version %(version)s already exists; a release never changes.") % {"version": version})
     if not row.canary and cases_to_release(row).filter(created_by__isnull=False).exists():
         row.canary = benchmark.canary = canary()
         row.save(update_fields=["canary"])
@@ -102,9 +104,7 @@ def restart_release(*, release: Release, at: datetime) -> None:
     Benchmark.objects.select_for_update().get(pk=release.benchmark_id)  # two releases of one version come in turn
     existing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=VERSION_TAKEN)
     if existing.exists():
-        raise Conflict(
-            _("There is a version %(version)s already; a release never changes.") % {"version": release.version}
-        )
+        raise Conflict(_("Version %(version)s already exists; a release never changes.") % {"version": release.version})
     RELEASES.restart(release)
 
 
@@ -133,8 +133,8 @@ class ReleaseJobs(JobKind[Release]):
     model = Release
     task = "releases.tasks.run_release"
     sweep_task = "releases.tasks.sweep_releases"
-    worker_lost = gettext_lazy("The worker was lost %(times)s times while making this release.")
-    crashed = gettext_lazy("The release failed; the log of the worker has the details.")
+    worker_lost = gettext_lazy("The worker stopped unexpectedly %(times)s times while creating this release.")
+    crashed = gettext_lazy("The release failed; see the worker’s log for details.")
 
     def work(self, attempt: Attempt[Release]) -> None:
         """Write the archive, and freeze the release."""

@@ -38,7 +38,7 @@ class NewBenchmarkForm(forms.Form):
         label=_("Short name"),
         max_length=MAX_SLUG_LENGTH,
         validators=[slug_characters],
-        help_text=_("Stands in addresses and commands, and cannot be changed later. For example: neurology-2026"),
+        help_text=_("Used in addresses and commands; it cannot be changed later. For example: neurology-2026"),
     )
     description = forms.CharField(label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
@@ -60,23 +60,26 @@ class RulesForm(forms.Form):
     """What the rubrics of the benchmark must keep to (`rubrics.editor.rules.AuthoringRules`)."""
 
     target = forms.IntegerField(
-        label=_("Criteria to aim at"),
+        label=_("Target number of criteria"),
         min_value=1,
         max_value=500,
-        help_text=_("A goal that authors see; it stops nobody."),
+        help_text=_("A target shown to authors; it is not enforced."),
     )
-    fewest = forms.IntegerField(label=_("At least so many criteria"), min_value=1, max_value=500)
-    lowest = forms.IntegerField(label=_("Lowest points"), min_value=LOWEST, max_value=HIGHEST)
-    highest = forms.IntegerField(label=_("Highest points"), min_value=1, max_value=HIGHEST)
+    fewest = forms.IntegerField(label=_("Minimum number of criteria"), min_value=1, max_value=500)
+    lowest = forms.IntegerField(label=_("Minimum points"), min_value=LOWEST, max_value=HIGHEST)
+    highest = forms.IntegerField(label=_("Maximum points"), min_value=1, max_value=HIGHEST)
     only_positive = forms.BooleanField(label=_("Only positive points"), required=False)
     safety = forms.IntegerField(
-        label=_("At least so many criteria of safety"),
+        label=_("Minimum number of safety criteria"),
         min_value=0,
         max_value=500,
-        help_text=_("Those with a tag that begins with axis:safety, section:safety or cluster:safety."),
+        help_text=_("Criteria with a tag that begins with axis:safety, section:safety or cluster:safety."),
     )
     reviewers = forms.IntegerField(
-        label=_("Physicians who approve"), min_value=1, max_value=10, help_text=_("Beside those who wrote it.")
+        label=_("Number of approvals by physicians needed"),
+        min_value=1,
+        max_value=10,
+        help_text=_("Not counting the physicians who wrote it."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -84,14 +87,16 @@ class RulesForm(forms.Form):
         cleaned = super().clean() or {}
         lowest, highest = cleaned.get("lowest"), cleaned.get("highest")
         if lowest is not None and highest is not None and lowest > highest:
-            self.add_error("lowest", _now("The lowest points are above the highest."))
+            self.add_error("lowest", _now("The minimum points are above the maximum points."))
         return cleaned
 
 
 class MapsForm(forms.Form):
     """The maps of a benchmark as one CSV."""
 
-    file = forms.FileField(label=_("Maps"), help_text=_("CSV with the columns map, from, to. It replaces all maps."))
+    file = forms.FileField(
+        label=_("Category mapping"), help_text=_("CSV with the columns map, from, to. It replaces all maps.")
+    )
 
 
 class FilterSelect(forms.Select):
@@ -134,7 +139,7 @@ class CaseFilters(forms.Form):
         label=_("Search"),
         max_length=200,
         required=False,
-        widget=FilterText(attrs={"type": "search", "placeholder": _("Key or words of the conversation")}),
+        widget=FilterText(attrs={"type": "search", "placeholder": _("Short name or words of the conversation")}),
     )
     difficulty = forms.ChoiceField(label=_("Difficulty"), required=False, widget=FilterSelect)
     register = forms.ChoiceField(label=_("Register"), required=False, widget=FilterSelect)
@@ -177,10 +182,10 @@ class NewCaseForm(forms.Form):
     key = forms.CharField(
         label=_("Key"),
         max_length=MAX_KEY_LENGTH,
-        help_text=_("A short name for people and files. You may take the one offered."),
+        help_text=_("A short name for people and files. You can keep the suggested one."),
         widget=forms.TextInput(attrs={"autofocus": True}),
     )
-    register = forms.ChoiceField(label=_("Who asks"), required=False, choices=[("", _("Not given")), *Register.choices])
+    register = forms.ChoiceField(label=_("Asked by"), required=False, choices=[("", _("Not given")), *Register.choices])
     language = forms.ChoiceField(label=_("Language"), required=False)
 
     def offer_languages(self, languages: list[tuple[str, str]]) -> None:
@@ -193,37 +198,37 @@ class NewCaseForm(forms.Form):
 class ImportForm(forms.Form):
     """A file to import. Fields that the chosen kind does not take are ignored."""
 
-    kind = forms.ChoiceField(label=_("What is in the file"))
+    kind = forms.ChoiceField(label=_("File contents"))
     file = forms.FileField(label=_("File"))
     format = forms.ChoiceField(
         label=_("Format"),
         required=False,
-        choices=[("", _("By its first line")), *((name, name) for name in FORMATS)],
+        choices=[("", _("Detect from the first line")), *((name, name) for name in FORMATS)],
     )
     candidate = forms.CharField(
         label=_("Candidate"),
         max_length=MAX_KEY_LENGTH,
         required=False,
-        help_text=_("Only if all rows belong to one candidate, whatever the rows say."),
+        help_text=_("Only if all rows belong to one candidate; this overrides the candidate in the rows."),
     )
     candidate_kind = forms.ChoiceField(
         label=_("Kind of candidate"),
         required=False,
-        choices=[("", _("As it is; a new one is a model")), *Candidate.Kind.choices],
+        choices=[("", _("Unchanged; a new candidate is a model")), *Candidate.Kind.choices],
     )
     group = forms.CharField(
         label=_("Expert group"),
         max_length=MAX_GROUP_NAME_LENGTH,
         required=False,
-        help_text=_("Made if it is not there yet."),
+        help_text=_("Created if it does not exist yet."),
     )
     judge = forms.CharField(
         label=_("Judge"),
         max_length=MAX_KEY_LENGTH,
         required=False,
         help_text=_(
-            "Made if it is not there yet. Each file becomes a run of it. Its name stands for all of them together: the "
-            "newest verdict counts for each response, criterion and replicate."
+            "Created if it does not exist yet. Each file becomes one of its runs. The name covers all of "
+            "them together: the newest verdict counts for each response, criterion and replicate."
         ),
     )
     replicate = forms.IntegerField(
@@ -231,25 +236,29 @@ class ImportForm(forms.Form):
         min_value=0,
         max_value=MAX_REPLICATE,
         required=False,
-        help_text=_("Of a judge that was asked several times: which of its answers this file holds, 0, 1, …"),
+        help_text=_("For a judge that was asked several times: which of its answers this file contains, 0, 1, …"),
     )
 
     bank = forms.CharField(
         label=_("Bank"),
         max_length=MAX_SLUG_LENGTH,
         required=False,
-        help_text=_("Its short name; made if it is not there yet."),
+        help_text=_("Its short name; created if it does not exist yet."),
     )
     licence = forms.CharField(label=_("Licence"), max_length=MAX_LICENCE_LENGTH, required=False)
     author = forms.ChoiceField(
-        label=_("Written by"), required=False, help_text=_("Who wrote the rubrics. Another physician approves them.")
+        label=_("Written by"),
+        required=False,
+        help_text=_("The author of the rubrics. Another physician approves them."),
     )
 
     scale = forms.CharField(
         label=_("Scale"),
         max_length=MAX_SCALE_NAME_LENGTH,
         required=False,
-        help_text=_("three, four, five or a scale of the benchmark. Left empty: its only one, or four."),
+        help_text=_(
+            "three, four, five or a scale of the benchmark. If empty: the only scale of the benchmark, or four."
+        ),
     )
 
     OPTIONS = (
@@ -263,7 +272,7 @@ class ImportForm(forms.Form):
         assert isinstance(author, forms.ChoiceField)
         roles = AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUTHOR, active=True)
         people = User.objects.filter(pk__in=roles.values("user")).order_by("name", "email")
-        author.choices = [("", _("Whoever imports them")), *((person.email, str(person)) for person in people)]
+        author.choices = [("", _("The person who imports them")), *((person.email, str(person)) for person in people)]
         known = [each for each in imports.kinds() if not each.page]
         field = self.fields["kind"]
         assert isinstance(field, forms.ChoiceField)
@@ -280,7 +289,7 @@ class ImportForm(forms.Form):
         if kind:
             for option in imports.find(kind).required:
                 if not cleaned.get(option) and option not in self.errors:
-                    self.add_error(option, _now("This is needed for files of this kind."))
+                    self.add_error(option, _now("This field is required for files of this kind."))
         return cleaned
 
     def options(self) -> dict[str, str]:
@@ -293,7 +302,7 @@ class ImportForm(forms.Form):
 class AuthoringRoleForm(forms.Form):
     """Somebody who is to write or to audit."""
 
-    email = forms.EmailField(label=_("E-mail address"))
+    email = forms.EmailField(label=_("Email address"))
     name = forms.CharField(
         label=_("Name"),
         max_length=MAX_PERSON_NAME_LENGTH,
@@ -306,7 +315,7 @@ class AuthoringRoleForm(forms.Form):
 class RoleForm(forms.Form):
     """Somebody who is to run the benchmark."""
 
-    email = forms.EmailField(label=_("E-mail address"))
+    email = forms.EmailField(label=_("Email address"))
     name = forms.CharField(
         label=_("Name"),
         max_length=MAX_PERSON_NAME_LENGTH,

@@ -79,9 +79,9 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
         # A button moves a card to the front, which is right only as long as there is nothing else to do.
         yield navigation.HomeCard(
             key="",
-            title=_("All benchmarks") if held else _("A benchmark of your own"),
+            title=_("All benchmarks") if held else _("Create your own benchmark"),
             url=reverse("rubrics:benchmarks"),
-            text=_("Cases, rubrics, and the people who grade what models answer to them. You may make new ones."),
+            text=_("Cases, rubrics, and the people who grade the responses of models. You can create new benchmarks."),
             action=None if held else (_("New benchmark"), reverse("rubrics:benchmark-new")),
         )
 
@@ -120,7 +120,7 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
 def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]:
     """The author's own unfinished work comes before reviews of what others wrote."""
     if mine.returned or mine.drafts:
-        return _("Go on writing"), reverse("rubrics:write", args=[benchmark.slug])
+        return _("Continue writing"), reverse("rubrics:write", args=[benchmark.slug])
     return _("Review"), reverse("rubrics:reviews", args=[benchmark.slug])
 
 
@@ -135,7 +135,7 @@ def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
         url=url,
         role=role.get_role_display(),
         figures=[navigation.HomeFigure(_("Cases to audit"), dashboard.waiting + (dashboard.at is not None), url)],
-        action=(_("Go on auditing"), url) if dashboard.at or dashboard.waiting else None,
+        action=(_("Continue auditing"), url) if dashboard.at or dashboard.waiting else None,
         made_up=benchmark.is_demo,
     )
 

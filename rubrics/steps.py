@@ -18,7 +18,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         order=10,
         label=_("Import cases with their rubrics"),
         done=cases > 0,
-        why=_("HealthBench examples or ClinConsensus cases; everything else hangs on them."),
+        why=_("HealthBench examples or ClinConsensus cases; everything else is based on them."),
         detail=ngettext("%(n)s case", "%(n)s cases", cases) % {"n": f"{cases:,}"},
         view="rubrics:imports",
         query="?kind=cases",
@@ -27,7 +27,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         order=20,
         label=_("Write the rule sheet"),
         done=bool(benchmark.rule_sheet.strip()),
-        why=_("What “met” means: physicians read it beside the response, and judges get it in their prompt."),
+        why=_("What “met” means: physicians read it next to the response, and judges receive it in their prompt."),
         view="rubrics:settings",
         admin_only=True,
     )

@@ -36,34 +36,34 @@ class EndpointForm(SettingsForm):
         label=_("Endpoint"), max_length=MAX_ENDPOINT_LENGTH, widget=forms.URLInput(attrs={"inputmode": "url"})
     )
     model = forms.CharField(
-        label=_("Model"), max_length=MAX_MODEL_NAME_LENGTH, help_text=_("As the endpoint calls it.")
+        label=_("Model"), max_length=MAX_MODEL_NAME_LENGTH, help_text=_("The name that the endpoint uses.")
     )
     key_env = forms.CharField(
-        label=_("Environment variable of the key"),
+        label=_("Environment variable for the key"),
         max_length=MAX_VARIABLE_NAME_LENGTH,
         required=False,
         help_text=_(
-            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
-            "The key itself is never entered here."
+            "Name of the variable, such as OPENAI_API_KEY, as set where the worker runs. Leave empty if "
+            "the endpoint needs no key. Never enter the key itself here."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     temperature = forms.FloatField(
         label=_("Temperature"),
         required=False,
-        help_text=_("Empty: it is not sent."),
+        help_text=_("Leave empty to send no value."),
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
-    timeout_s = forms.FloatField(label=_("Time-out, seconds"), widget=forms.NumberInput(attrs={"step": "any"}))
+    timeout_s = forms.FloatField(label=_("Timeout (seconds)"), widget=forms.NumberInput(attrs={"step": "any"}))
     requests_per_minute = forms.FloatField(
-        label=_("Requests a minute"),
+        label=_("Requests per minute"),
         required=False,
-        help_text=_("At most; empty: no limit."),
+        help_text=_("Upper limit. Leave empty for no limit."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     pauses = forms.IntegerField(
         label=_("Pauses"),
-        help_text=_("While the endpoint is down: after 1, 5 and 15 minutes it is tried again."),
+        help_text=_("If the endpoint is down, it is tried again after 1, 5 and 15 minutes."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -72,8 +72,8 @@ class EndpointForm(SettingsForm):
             self.fields[name].initial = self.settings_of.model_fields[name].default
         hosts = ", ".join(host.removesuffix(PRIVATE) for host in settings.JUDGE_ALLOWED_HOSTS)
         self.fields["endpoint"].help_text = (
-            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
+            _("Address up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
             % {"hosts": hosts}
             if hosts
-            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
+            else _("Address up to /v1. The operator has not allowed any host yet (JUDGE_ALLOWED_HOSTS).")
         )

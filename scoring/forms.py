@@ -23,12 +23,12 @@ from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
 from scoring.selectors.judges_and_runs import judges_to_run
 
 CRITERIA_PER_REQUEST = {
-    "one": _("One criterion a request"),
+    "one": _("One criterion per request"),
     "all": _("All criteria of a response in one request"),
 }
-AGGREGATES = {"majority": _("What most of them say"), "mean": _("Their mean, in scores")}
+AGGREGATES = {"majority": _("Majority vote"), "mean": _("Mean (in scores)")}
 RESPONSE_FORMATS = {
-    "json_schema": _("JSON by a schema (OpenAI, vLLM)"),
+    "json_schema": _("JSON by schema (OpenAI, vLLM)"),
     "json_object": _("JSON object"),
     "text": _("Plain text"),
 }
@@ -44,7 +44,7 @@ class JudgeForm(SettingsForm):
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
         max_length=MAX_JUDGE_NAME_LENGTH,
-        help_text=_("Reports and files call it so. A name that is there already gets a new version."),
+        help_text=_("Name in reports and files. If you use an existing name, a new version is created."),
     )
 
     def clean_name(self) -> str:
@@ -68,46 +68,48 @@ class AskingJudgeForm(JudgeForm, EndpointForm):
         label=_("Answer format"),
         choices=[(name, RESPONSE_FORMATS[name]) for name in get_args(ResponseFormat)],
         initial=_default("response_format"),
-        help_text=_("The strictest that the endpoint knows."),
+        help_text=_("The strictest format that the endpoint supports."),
     )
-    seed = forms.IntegerField(label=_("Seed"), required=False, help_text=_("Empty: it is not sent."))
+    seed = forms.IntegerField(label=_("Seed"), required=False, help_text=_("Leave empty to send no value."))
     max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"), initial=_default("max_tokens"), help_text=_("For each criterion.")
+        label=_("Maximum tokens per answer"), initial=_default("max_tokens"), help_text=_("Per criterion.")
     )
     concurrency = forms.IntegerField(
-        label=_("Requests at a time"), initial=_default("concurrency"), help_text=_("Of all workers together.")
+        label=_("Concurrent requests"), initial=_default("concurrency"), help_text=_("All workers combined.")
     )
     tokens_per_minute = forms.FloatField(
-        label=_("Tokens a minute"),
+        label=_("Tokens per minute"),
         required=False,
-        help_text=_("At most, in and out; empty: no limit."),
+        help_text=_("Upper limit, input and output combined. Leave empty for no limit."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     price_in = forms.FloatField(
-        label=_("Price in"),
+        label=_("Input price"),
         required=False,
-        help_text=_("Of a million tokens."),
+        help_text=_("Per million tokens."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     price_out = forms.FloatField(
-        label=_("Price out"),
+        label=_("Output price"),
         required=False,
-        help_text=_("Of a million tokens."),
+        help_text=_("Per million tokens."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     currency = forms.CharField(
         label=_("Currency"), max_length=3, initial=_default("currency"), help_text=_("Three letters, such as USD.")
     )
-    slices = forms.IntegerField(label=_("Workers"), initial=_default("slices"), help_text=_("That share a run."))
+    slices = forms.IntegerField(
+        label=_("Workers"), initial=_default("slices"), help_text=_("Workers that share a run.")
+    )
     attempts = forms.IntegerField(
-        label=_("Tries of a request"),
+        label=_("Attempts per request"),
         initial=_default("attempts"),
-        help_text=_("Where the endpoint fails; then the verdict stays missing."),
+        help_text=_("If the endpoint fails. After the last attempt the verdict remains missing."),
     )
     re_asks = forms.IntegerField(
-        label=_("Asked again"),
+        label=_("Repeats after an invalid answer"),
         initial=_default("re_asks"),
-        help_text=_("After an answer that is no verdict; then it is invalid."),
+        help_text=_("If an answer contains no verdict. After the last repeat it counts as invalid."),
     )
 
     @property
@@ -131,7 +133,7 @@ class ChatJudgeForm(AskingJudgeForm):
         label=_("Prompt"),
         choices=lambda: [
             *((name, translate(template.title)) for name, template in TEMPLATES.items()),
-            (PASTED, _("Your own, pasted below")),
+            (PASTED, _("Your own prompt, pasted below")),
         ],
     )
     system = forms.CharField(
@@ -139,7 +141,9 @@ class ChatJudgeForm(AskingJudgeForm):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
-        help_text=_("The benchmark’s rules, the rule about fences and the form of the answer are added to them."),
+        help_text=_(
+            "The benchmark’s rules, the rule about fences and the answer format are appended to these instructions."
+        ),
     )
     user = forms.CharField(
         label=_("Your question"),
@@ -147,19 +151,23 @@ class ChatJudgeForm(AskingJudgeForm):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
         help_text=_(
-            "With {{conversation}}, {{response}} and {{criterion}} where they are to stand; {{transcript}} is both "
-            "together, {{points}} the points. HealthBench’s own grader prompt can be pasted as it is."
+            "Put {{conversation}}, {{response}} and {{criterion}} where they belong; {{transcript}} "
+            "combines conversation and response, and {{points}} is the points. HealthBench’s own grader "
+            "prompt can be pasted unchanged."
         ),
     )
     criteria_per_request = forms.ChoiceField(
-        label=_("In one request"),
+        label=_("Criteria per request"),
         choices=list(CRITERIA_PER_REQUEST.items()),
-        help_text=_("All at once is cheaper, and may agree less with physicians: compare the two on one sample."),
+        help_text=_(
+            "All criteria in one request is cheaper, but may agree less with physicians. Compare both on the "
+            "same sample."
+        ),
     )
     aggregate = forms.ChoiceField(
-        label=_("Of several answers"),
+        label=_("Combine repeated answers"),
         choices=list(AGGREGATES.items()),
-        help_text=_("Where a run asks more than once."),
+        help_text=_("For runs that repeat each request."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -183,7 +191,7 @@ def refuse_unchosen_prompt(form: forms.Form) -> None:
     """A pasted prompt is not discarded because another one is selected in the menu."""
     data = form.cleaned_data
     if data.get("prompt") != PASTED and (data.get("system", "").strip() or data.get("user", "").strip()):
-        form.add_error("prompt", _("You wrote a prompt of your own: choose it here, or empty it below."))
+        form.add_error("prompt", _("You have written your own prompt. Choose it here, or clear the text below."))
 
 
 class PromptForm(forms.Form):
@@ -214,14 +222,14 @@ class PromptForm(forms.Form):
 class TrainedJudgeForm(JudgeForm):
     """A judge to be fitted on physicians' decisions."""
 
-    group = forms.ChoiceField(label=_("Learns from"), required=False, help_text=_("Decisions after the check."))
+    group = forms.ChoiceField(label=_("Learns from"), required=False, help_text=_("Decisions after secondary check."))
     held_out = forms.MultipleChoiceField(
         label=_("Held-out candidates"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Nothing of them is learned; how well the judge does is reported on them alone. "
-            "None ticked: a quarter, drawn by the seed."
+            "The judge does not learn from these candidates; its performance is reported on them alone. "
+            "If you select none, a quarter is drawn by the seed."
         ),
     )
     seed = forms.IntegerField(
@@ -229,7 +237,7 @@ class TrainedJudgeForm(JudgeForm):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text=_("The same decisions and seed give the same judge, to the byte."),
+        help_text=_("The same decisions and seed produce an identical judge, byte for byte."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

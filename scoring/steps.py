@@ -19,7 +19,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     runs = JudgeRun.objects.graded().filter(benchmark=benchmark).count()
     yield Step(
         order=70,
-        label=_("Run a judge over the same responses"),
+        label=_("Run a judge on the same responses"),
         done=runs > 0,
         why=_("A language model, or a judge trained on the physicians’ own decisions, which needs no network."),
         detail=ngettext("%(n)d finished run", "%(n)d finished runs", runs) % {"n": runs},
@@ -33,7 +33,7 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
         order=10,
         label=_("Choose the levels of urgency"),
         done=scales > 0,
-        why=_("Scales of three, four and five levels are there to begin with; you can write your own."),
+        why=_("Scales with three, four and five levels are provided; you can also write your own."),
         detail=ngettext("%(n)d scale", "%(n)d scales", scales) % {"n": scales},
         view="scoring:acuity-scales",
         way=Way.ACUITY,
@@ -42,11 +42,11 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
     readings = Candidate.objects.filter(Exists(own), benchmark=benchmark).count()
     yield Step(
         order=50,
-        label=_("Collect what candidates say"),
+        label=_("Collect candidates’ readings"),
         done=readings > 0,
         why=_(
-            "Their readings: the level of each case. Ask models for forced choices, have a judge read what they answer "
-            "as to a patient, or import a file."
+            "A reading is the level given for a case. Ask models for forced choices, have a judge read "
+            "their answers to patients, or import a file."
         ),
         detail=ngettext("%(n)d candidate", "%(n)d candidates", readings) % {"n": readings},
         view="scoring:acuity",

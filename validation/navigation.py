@@ -27,8 +27,8 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Coverage to decide"), f"{waiting:,}", url)],
-            action=(_("Decide on coverage"), url),
+            figures=[navigation.HomeFigure(_("Coverage questions to decide"), f"{waiting:,}", url)],
+            action=(_("Decide coverage questions"), url),
             made_up=benchmark.is_demo,
         )
 

@@ -58,18 +58,18 @@ def near_miss(reference: str, find: str, replace: str) -> NearMiss:
         )
     if len(replace) > MAX_REPLACE_LENGTH:
         raise UnusableEdit(
-            "long_replace", Phrase("The words in their place are longer than %(n)s characters.", n=MAX_REPLACE_LENGTH)
+            "long_replace", Phrase("The replacement is longer than %(n)s characters.", n=MAX_REPLACE_LENGTH)
         )
     start = reference.find(find)
     if start < 0:
-        raise UnusableEdit("absent", Phrase("The reference does not hold these words."))
+        raise UnusableEdit("absent", Phrase("The reference does not contain these words."))
     if reference.find(find, start + 1) >= 0:
-        raise UnusableEdit("repeated", Phrase("The reference holds these words more than once."))
+        raise UnusableEdit("repeated", Phrase("The reference contains these words more than once."))
     if find == replace:
-        raise UnusableEdit("same", Phrase("The words in their place are the same."))
+        raise UnusableEdit("same", Phrase("The replacement is the same as the words to replace."))
     candidate = reference[:start] + replace + reference[start + len(find) :]
     if not candidate.strip():
-        raise UnusableEdit("nothing_left", Phrase("Nothing of the reference would be left."))
+        raise UnusableEdit("nothing_left", Phrase("This would leave nothing of the reference."))
     return NearMiss(candidate, ChangedSpan(start, start + len(find), start + len(replace)))
 
 
@@ -125,4 +125,4 @@ def import_warning(reference: str, candidate: str, span: ChangedSpan) -> str:
     share = changed_share(reference, candidate, span)
     if share <= MAX_CHANGED_SHARE:
         return ""
-    return Phrase("The texts differ over %(share)s%% of their words.", share=round(100 * share))
+    return Phrase("The texts differ in %(share)s%% of their words.", share=round(100 * share))

@@ -21,14 +21,12 @@ class RunForm(EndpointForm):
 
     not_settings: ClassVar[tuple[str, ...]] = ("budget",)
 
-    max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"), help_text=_("An answer that is cut is invalid.")
-    )
+    max_tokens = forms.IntegerField(label=_("Maximum tokens per answer"), help_text=_("A truncated answer is invalid."))
     seed = forms.IntegerField(
-        label=_("Seed of the model"), required=False, help_text=_("Each trial has its own. Empty: it is not sent.")
+        label=_("Model seed"), required=False, help_text=_("Each trial has its own seed. Leave empty to send no seed.")
     )
-    concurrency = forms.IntegerField(label=_("Requests at a time"))
-    attempts = forms.IntegerField(label=_("Tries of a request"), help_text=_("Where the endpoint fails."))
+    concurrency = forms.IntegerField(label=_("Concurrent requests"))
+    attempts = forms.IntegerField(label=_("Attempts per request"), help_text=_("If the endpoint fails."))
     price_in = ClassificationForm.base_fields["price_in"]
     price_out = ClassificationForm.base_fields["price_out"]
     currency = ClassificationForm.base_fields["currency"]
@@ -43,7 +41,7 @@ class RunForm(EndpointForm):
         """Refuse a budget without prices."""
         values = self.cleaned_data
         if values.get("budget") is not None and not (values.get("price_in") or values.get("price_out")):
-            self.add_error("budget", _("A budget needs the prices of the model."))
+            self.add_error("budget", _("To set a budget, enter the prices of the model."))
         return values
 
     def config(self) -> dict[str, Any]:

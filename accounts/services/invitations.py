@@ -81,9 +81,9 @@ class IssuedInvitation:
             )
         else:
             text = _(
-                "%(email)s: this account was opened with an invitation link that %(admin)s passed on for %(title)s. "
-                "Whoever opened that link chose the password. "
-                "Keep this person only if you know that they chose it themselves."
+                "%(email)s: this account was opened with an invitation link that %(admin)s passed on for "
+                "%(title)s. The person who opened the link chose the password. Keep this person only if "
+                "you are sure that they chose it themselves."
             )
         admin = row.link_shown_to or _("an admin")
         return text % {"email": row.user.email, "admin": admin, "title": row.title}
@@ -150,12 +150,12 @@ def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvit
     """Issue a new link; the one before no longer works. `Conflict` where it was accepted or sent a moment ago."""
     row = Invitation.objects.select_for_update(of=("self",)).select_related("user").get(pk=invitation.pk)
     if row.accepted_at is not None or row.user.last_login is not None:
-        raise Conflict(_("This person has signed in already."))
+        raise Conflict(_("This person has already signed in."))
     if row.sent_at is not None and row.sent_at > at - BETWEEN_TWO and row.withdrawn_at is None:
-        raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
+        raise Conflict(_("An email was sent less than five minutes ago. Please wait before you send another."))
     if not has_mail_server() and _has_other_access(row.user, row.scope):
         raise Conflict(
-            _("This account already has a password or another role. Ask the person who runs the server for a link.")
+            _("This account already has a password or another role. Ask the server administrator for a link.")
         )
     _refuse_a_flood(by, at)
     return _issue(row, by=by, part=row.part, at=at)
@@ -166,12 +166,12 @@ def withdraw(*, invitation: Invitation, at: datetime) -> None:
     """Make the link useless. The person keeps their part, which is withdrawn where parts are given."""
     hit = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(withdrawn_at=at)
     if hit != 1:
-        raise Conflict(_("This invitation was accepted or withdrawn already."))
+        raise Conflict(_("This invitation has already been accepted or withdrawn."))
 
 
 def _refuse_a_flood(by: User, at: datetime) -> None:
     if Invitation.objects.filter(invited_by=by, sent_at__gt=at - timedelta(days=1)).count() >= MAX_MAILS_PER_DAY:
-        raise DomainError(_("You sent very many invitations today. Go on tomorrow."))
+        raise DomainError(_("You have reached today’s limit for invitations. Continue tomorrow."))
 
 
 def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvitation:

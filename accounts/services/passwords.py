@@ -47,7 +47,7 @@ def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime)
     opened_here = Invitation.objects.filter(user=user, scope=scope, accepted_at__isnull=False).exists()
     if user.pk == by.pk or not opened_here or has_access_elsewhere(user, scope):
         raise Conflict(
-            _("This account was not opened for this benchmark alone. Ask the person who runs the server for a link.")
+            _("This account does not belong to this benchmark alone. Ask the server administrator for a link.")
         )
     row = PasswordLink.objects.create(user=user, scope=scope, title=title, link_shown_to=by, link_shown_at=at)
     logger.info("A link to a new password was shown to an admin", extra={"user": user.pk, "by": by.pk, "scope": scope})

@@ -40,7 +40,7 @@ def person_of(*, email: str, name: str = "") -> User:
     try:
         validate_email(email)
     except ValidationError as error:
-        raise DomainError(_("“%(email)s” is no e-mail address.") % {"email": email}) from error
+        raise DomainError(_("“%(email)s” is not a valid email address.") % {"email": email}) from error
     known = User.objects.filter(email__iexact=email).first()
     if known is not None:
         return known
@@ -50,7 +50,7 @@ def person_of(*, email: str, name: str = "") -> User:
                 username=f"u-{secrets.token_hex(12)}", email=email, password=None, name=name.strip()
             )
     except IntegrityError as error:  # somebody made it in the meantime
-        raise Conflict(_("This account was made just now; try again.")) from error
+        raise Conflict(_("This account was created a moment ago. Try again.")) from error
 
 
 @transaction.atomic

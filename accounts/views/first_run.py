@@ -45,7 +45,9 @@ def make_first_account(request: HttpRequest) -> HttpResponse:
             return redirect("account_login")
         else:
             login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
-            messages.success(request, _("Welcome. You are signed in; next time use your address and password."))
+            messages.success(
+                request, _("Welcome. You are signed in. Next time, sign in with your email address and password.")
+            )
             return remember_language(redirect("accounts:home"), user.language)
     return render(request, "accounts/first_run/first_run.html", {"form": form}, status=422 if form.errors else 200)
 

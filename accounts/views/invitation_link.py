@@ -54,7 +54,7 @@ def _how_invited(issued: IssuedInvitation, sent: str) -> str:
     if issued.way == "link_before":
         return _("A link for %(email)s was already created. If it is lost, create a new one with “New link”.") % email
     text = _(
-        "No mail server is set, and %(email)s already has a password or another role. "
-        "Ask the person who runs the server for a link."
+        "No mail server is set up, and %(email)s already has a password or another role. Ask the server "
+        "administrator for a link."
     )
     return text % email

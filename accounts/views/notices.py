@@ -75,7 +75,7 @@ def deliveries(request: SignedInRequest) -> HttpResponse:
     form = DeliveryForm(request.POST if request.method == "POST" else None, current=current)
     if request.method == "POST" and form.is_valid():
         notification_services.choose_deliveries(user=request.user, choices=form.cleaned_data)
-        messages.success(request, _("How you hear of your work was saved."))
+        messages.success(request, _("Your notification settings were saved."))
         return redirect("accounts:deliveries")
     return render(request, "accounts/notices/deliveries.html", {"form": form}, status=422 if form.errors else 200)
 

@@ -54,7 +54,9 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             account = {name: form.cleaned_data[name] for name in ("name", "password", "language", "time_zone")}
             accepted = invitations.accept(token=token, at=at, profile=form.profile(), **account)
             login(request, accepted.user, backend=settings.AUTHENTICATION_BACKENDS[0])
-            messages.success(request, _("Welcome. You are signed in; next time use your address and password."))
+            messages.success(
+                request, _("Welcome. You are signed in. Next time, sign in with your email address and password.")
+            )
             return remember_language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
     except invitations.LinkUnusable as refused:
         status = 404 if refused.reason == "unknown" else refused.status_code

@@ -62,8 +62,11 @@ def run_on(reference_set: ReferenceSet, judge: str) -> JudgeRun | None:
     runs = {run.judge.name: run for run in runs_on(reference_set)}
     if judge not in runs:
         raise WrongParameters(
-            _("No judge “%(judge)s” has read responses to the cases of reference set %(number)s: %(known)s.")
-            % {"judge": judge, "number": reference_set.number, "known": ", ".join(sorted(runs)) or _("none has")}
+            _(
+                "No judge called “%(judge)s” has read responses to the cases of reference set %(number)s. "
+                "Available: %(known)s."
+            )
+            % {"judge": judge, "number": reference_set.number, "known": ", ".join(sorted(runs)) or _("none")}
         )
     return runs[judge]
 
@@ -74,7 +77,7 @@ def chosen_judge(reference_set: ReferenceSet, given: Any) -> dict[str, str]:
         newest = next(iter(runs_on(reference_set)), None)
         return {"judge": newest.judge.name} if newest else {}
     if not isinstance(given, str):
-        raise WrongParameters(_("“judge” is the name of a judge that reads levels."))
+        raise WrongParameters(_("“judge” must be the name of a judge that reads levels."))
     run_on(reference_set, given)
     return {"judge": given}
 

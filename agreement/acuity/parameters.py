@@ -38,7 +38,7 @@ def chosen_ratio(parameters: Mapping[str, Any]) -> float:
     """The price of a level too low over that of a level too high."""
     ratio = finite_number(parameters.get("ratio", RATIO))
     if ratio is None or not 0 < ratio <= MAX_RATIO:
-        raise WrongParameters(_("“ratio” is a number above 0, at most %(most)s.") % {"most": MAX_RATIO})
+        raise WrongParameters(_("“ratio” must be a number greater than 0 and at most %(most)s.") % {"most": MAX_RATIO})
     return ratio
 
 
@@ -46,7 +46,7 @@ def chosen_gamma(parameters: Mapping[str, Any]) -> float:
     """The power of the levels in the cost."""
     gamma = finite_number(parameters.get("gamma", EXPONENT))
     if gamma is None or not 0 <= gamma <= MAX_GAMMA:
-        raise WrongParameters(_("“gamma” is a number from 0 to %(most)s.") % {"most": MAX_GAMMA})
+        raise WrongParameters(_("“gamma” must be a number from 0 to %(most)s.") % {"most": MAX_GAMMA})
     return gamma
 
 
@@ -56,15 +56,15 @@ def reference_set_of(benchmark: Benchmark, given: Any) -> ReferenceSet:
     if given is None:
         newest = sets.first()
         if newest is None:
-            raise WrongParameters(_("No reference set is signed: sign one first."))
+            raise WrongParameters(_("No reference set has been signed. Sign one first."))
         return newest
     if isinstance(given, bool) or not isinstance(given, int):
-        raise WrongParameters(_("“reference_set” is the number of a reference set."))
+        raise WrongParameters(_("“reference_set” must be the number of a reference set."))
     known = list(sets.values_list("number", flat=True))
     if given not in known:
         raise WrongParameters(
-            _("There is no reference set %(number)s: %(known)s.")
-            % {"number": given, "known": ", ".join(map(str, sorted(known))) or _("none is signed")}
+            _("There is no reference set %(number)s. Available: %(known)s.")
+            % {"number": given, "known": ", ".join(map(str, sorted(known))) or _("none signed yet")}
         )
     return sets.get(number=given)
 
@@ -78,16 +78,16 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any, judge: str) -> li
     if given is None:
         if not known:
             raise WrongParameters(
-                _("No candidate has a reading on the cases of reference set %(number)s.")
+                _("No candidate has readings for the cases of reference set %(number)s.")
                 % {"number": reference_set.number}
             )
         return known
     if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
-        raise WrongParameters(_("“candidates” is a list of names of candidates."))
+        raise WrongParameters(_("“candidates” must be a list of candidate names."))
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise WrongParameters(
-            _("No candidate of this name has a reading on the cases of reference set %(number)s: %(names)s.")
+            _("These candidates have no readings for the cases of reference set %(number)s: %(names)s.")
             % {"number": reference_set.number, "names": ", ".join(unknown)}
         )
     return sorted(set(given))
@@ -104,7 +104,7 @@ def chosen_boundary(parameters: Mapping[str, Any]) -> str:
     """Whether cases between two levels are in the main figures: ``exclude`` (the default) or ``include``."""
     given = parameters.get("boundary", EXCLUDE)
     if given not in BOUNDARY:
-        raise WrongParameters(_("“boundary” is one of: %(names)s.") % {"names": ", ".join(BOUNDARY)})
+        raise WrongParameters(_("“boundary” must be one of: %(names)s.") % {"names": ", ".join(BOUNDARY)})
     return str(given)
 
 
@@ -112,10 +112,10 @@ def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[s
     """Whether there are figures by slice, and the named slices among them."""
     given = parameters.get("slices", False)
     if not isinstance(given, bool):
-        raise WrongParameters(_("“slices” is true or false."))
+        raise WrongParameters(_("“slices” must be true or false."))
     if not given:
         if parameters.get("subsets"):
-            raise WrongParameters(_("“subsets” needs “slices”."))
+            raise WrongParameters(_("“subsets” requires “slices”."))
         return {"slices": False, "subsets": []}
     return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
 

@@ -37,8 +37,8 @@ class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
         choices=NamedSlice.rules_to_choose(),
         error_messages={
             "invalid_choice": _(
-                "The rule is “hard” or “above_zero”. Scores over the criteria of HealthBench Consensus are those of "
-                "the slice “level:cluster”."
+                "The rule must be “hard” or “above_zero”. For scores over the criteria of HealthBench "
+                "Consensus, use the slice “level:cluster”."
             )
         },
     )

@@ -141,7 +141,7 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -
     notes = [note for note in counted_notes if note]
     calibration = calibrate(complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), rule=rule)
     if isinstance(calibration, Undefined):
-        sentence = _("Of its responses: %(notes)s.") % {"notes": translate(joined(*notes))}
+        sentence = _("Notes on its responses: %(notes)s.") % {"notes": translate(joined(*notes))}
         detail = f" {sentence}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")

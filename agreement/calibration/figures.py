@@ -55,7 +55,7 @@ def _hits(report: Report) -> Figure:
             palette,
             x_title=_("positive criteria met"),
             y_title=_("responses"),
-            description=_("How many positive criteria the responses of physicians meet, with the threshold k."),
+            description=_("Number of positive criteria that the physicians’ responses meet, and the threshold k."),
             line=_k_line(report),
             band=band,
             quartiles=(facts["q1"], facts["median"], facts["q3"]),
@@ -64,12 +64,12 @@ def _hits(report: Report) -> Figure:
         )
 
     shaded = _(
-        "The dashed line is k, the mean rounded half up; the shaded band its 95% interval. The bar above "
-        "reaches from the first to the third quartile, with a tick at the median."
+        "The dashed line is k, the mean rounded half up; the shaded band is its 95% interval. The bar "
+        "above spans the first to the third quartile, with a tick at the median."
     )
     plain = _(
-        "The dashed line is k, the mean rounded half up. The bar above reaches from the first to the third quartile, "
-        "with a tick at the median."
+        "The dashed line is k, the mean rounded half up. The bar above spans the first to the third "
+        "quartile, with a tick at the median."
     )
     name = _("Criteria met by responses that physicians wrote")
     return Figure("hits", name, shaded if band else plain, "histogram", drawing)
@@ -94,14 +94,16 @@ def _violins(report: Report) -> Iterator[Figure]:
             [(name, shares[name]) for name in order],
             palette,
             x_title=_("share of positive criteria met in a response"),
-            description=_("How the share of positive criteria met is spread over the responses of each candidate."),
+            description=_("Distribution of the share of positive criteria met over the responses of each candidate."),
             line=line,
             hrefs=_links(report, order),
         )
 
-    sentences = [_("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median.")]
+    sentences = [
+        _("Each violin shows the responses of one candidate; the bar spans the middle half, and the dot is the median.")
+    ]
     if any(len(own) < MIN_VALUES for own in shares.values()):
-        sentences.append(_("Fewer than five responses stand as dots."))
+        sentences.append(_("Fewer than five responses are shown as dots."))
     if line:
         sentences.append(_("The dashed line is the threshold k."))
     yield Figure("accuracy", _("Accuracy on single responses"), " ".join(sentences), "case_accuracy", drawing)
@@ -121,7 +123,7 @@ def _values(report: Report) -> Iterator[Figure]:
             palette,
             x_title="k",
             y_title=_("CACS@k"),
-            description=_("CACS of each candidate under every threshold k."),
+            description=_("CACS of each candidate at every threshold k."),
             line=_k_line(report),
             limits=(0.0, max(10.0, 10.0 * ceil(max(values) / 10))),
             hrefs=_links(report, names),
@@ -129,8 +131,8 @@ def _values(report: Report) -> Iterator[Figure]:
 
     yield Figure(
         "cacs_by_k",
-        _("CACS under every threshold"),
-        _("A line for each candidate, by the decisions of the same group; where lines cross, the order turns."),
+        _("CACS at every threshold"),
+        _("One line per candidate, based on the decisions of the same group; where lines cross, the order changes."),
         "candidates",
         drawing,
     )
@@ -149,16 +151,21 @@ def _ranks(report: Report) -> Iterator[Figure]:
     for name, title, y_title, caption, series in (
         (
             "sensitivity",
-            _("Ranks of the candidates under other thresholds"),
+            _("Ranks of the candidates at other thresholds"),
             _("correlation with CACS@%(k)s") % facts,
-            _("Spearman’s and Kendall’s rank correlation with CACS@%(k)s, by the decisions of the same group.") % facts,
+            _("Spearman’s and Kendall’s rank correlation with CACS@%(k)s, based on the decisions of the same group.")
+            % facts,
             correlations,
         ),
         (
             "overlap",
-            _("Who leads under other thresholds"),
+            _("Leading candidates at other thresholds"),
             _("overlap with CACS@%(k)s") % facts,
-            _("The share of the best three and five candidates that CACS@%(k)s puts there, too.") % facts,
+            _(
+                "Share of the top three and top five candidates by CACS@%(k)s that remain in the top three "
+                "and five at other thresholds."
+            )
+            % facts,
             overlaps,
         ),
     ):
@@ -181,7 +188,7 @@ def _lines(report: Report, drawn: list[tuple[str, int, float | None]], y_title: 
             palette,
             x_title="k",
             y_title=y_title,
-            description=_("How far the order of the candidates under other thresholds is that under k."),
+            description=_("How closely the order of the candidates at other thresholds matches their order at k."),
             line=_k_line(report),
         )
 
@@ -216,7 +223,7 @@ def _errors(report: Report) -> Iterator[Figure]:
             points,
             palette,
             x_title=f"CACS@{k}",
-            description=_("CACS of each candidate by physicians, and under the errors of judges."),
+            description=_("CACS of each candidate according to physicians, and with the judges’ errors applied."),
             domain=(0.0, min(100.0, max([*truth.values(), highest]) * 1.05 + 1)),
             # The reference, which is taken as the truth, has the neutral colour.
             colours=(palette.series[4], palette.series[2], palette.series[1]),
@@ -224,8 +231,8 @@ def _errors(report: Report) -> Iterator[Figure]:
 
     yield Figure(
         "judge_error",
-        _("What a judge’s errors do to CACS"),
-        _("The mean and 95% range of what the judge’s errors make of the physicians’ decisions, beside these."),
+        _("Effect of a judge’s errors on CACS"),
+        _("Next to each: the mean and 95% range after the judge’s errors are applied to the physicians’ decisions."),
         "judge_error",
         drawing,
     )

@@ -20,7 +20,7 @@ class SignForm(forms.Form):
         required=False,
         max_length=MAX_REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Needed where k is not the calibrated one, or comes from no calibration."),
+        help_text=_("Required if k differs from the calibrated value or has no calibration."),
     )
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 

@@ -191,12 +191,15 @@ def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
     known = ", ".join(physicians) or _("none")
     if candidate is None:
         raise NothingToCalibrate(
-            _("There is no candidate “%(name)s” in this benchmark. Physicians: %(known)s.")
+            _("There is no candidate “%(name)s” in this benchmark. Physician candidates: %(known)s.")
             % {"name": name, "known": known}
         )
     if candidate.kind != Candidate.Kind.PHYSICIAN:
         raise NothingToCalibrate(
-            _("“%(name)s” is no physician; k is calibrated on responses that physicians wrote. Physicians: %(known)s.")
+            _(
+                "“%(name)s” is not a physician; k must be calibrated on responses that physicians wrote. "
+                "Physician candidates: %(known)s."
+            )
             % {"name": name, "known": known}
         )
     return candidate

@@ -108,7 +108,7 @@ def _spread(facts: Row) -> list[tuple[str, str]]:
 
 def _modes(report: Report) -> list[Row]:
     """How the responses were written, with the hits of each mode; none in a report that is older than this table."""
-    words = {"unaided": _("Unaided"), "aided": _("Beside references"), "unknown": _("Not recorded")}
+    words = {"unaided": _("Unaided"), "aided": _("With references"), "unknown": _("Not recorded")}
     return [
         {
             "label": words[row["mode"]],
@@ -299,5 +299,5 @@ def _in_roles(report: Report, roles: Iterable[tuple[str, str]]) -> list[str]:
 
 def _error_reason(facts: Row) -> str:
     if "error_reason" not in facts:
-        return _("This report was computed before this figure was a part of it.")
+        return _("This report was computed before this figure was added.")
     return translate_remark(facts["error_reason"])

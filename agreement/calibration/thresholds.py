@@ -78,21 +78,24 @@ def sign_threshold(
     version = current.version if current else 0
     if seen != version:
         if current is None:
-            raise Conflict(_("No threshold is signed on this benchmark yet. Look at it again, then sign."))
+            raise Conflict(
+                _("No threshold has been signed on this benchmark yet. Review the calibration again, then sign.")
+            )
         raise Conflict(
-            _("%(who)s has signed k = %(k)s meanwhile (version %(version)s). Look at it, then sign again.")
+            _("%(who)s has signed k = %(k)s in the meantime (version %(version)s). Review it, then sign again.")
             % {"who": current.signed_as, "k": current.k, "version": current.version}
         )
     reason = reason.strip()
     facts = _facts(benchmark, report)
     largest = facts.get("n_criteria", LARGEST_K)
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= largest:
-        raise WrongThreshold(_("k is a whole number from 1 to %(largest)s.") % {"largest": largest})
+        raise WrongThreshold(_("k must be a whole number from 1 to %(largest)s.") % {"largest": largest})
     if report is None and not reason:
-        raise WrongThreshold(_("A threshold without a calibration takes a reason: where does k come from?"))
+        raise WrongThreshold(_("A threshold without a calibration requires a reason. Explain where k comes from."))
     if report is not None and k != facts["k"] and not reason:
         raise WrongThreshold(
-            _("The calibration gives k = %(calibrated)s: say why you sign %(k)s.") % {"calibrated": facts["k"], "k": k}
+            _("The calibration gives k = %(calibrated)s. Explain why you are signing %(k)s.")
+            % {"calibrated": facts["k"], "k": k}
         )
     return ThresholdChoice.objects.create(
         benchmark=benchmark,
@@ -112,7 +115,7 @@ def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
     if report is None:
         return {}
     if report.benchmark_id != benchmark.pk or report.kind != Report.Kind.CALIBRATION or report.status != JobStatus.DONE:
-        raise WrongThreshold(_("k is signed on a finished calibration of the same benchmark."))
+        raise WrongThreshold(_("k can be signed only on a completed calibration of the same benchmark."))
     facts = report.result["facts"]
     return {name: facts[name] for name in FACTS}
 
@@ -132,5 +135,5 @@ def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
         .first()
     )
     if newest is None:
-        return DEFAULT_K, _("10, since k is not calibrated on this benchmark yet.")
-    return int(newest), _("From the newest calibration of this benchmark, which nobody has signed.")
+        return DEFAULT_K, _("10, because k has not been calibrated on this benchmark yet.")
+    return int(newest), _("From the newest calibration of this benchmark, which has not been signed.")

@@ -151,7 +151,7 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
     labelled, kept = _labelled(benchmark, own["physician"][answered], keys, own["outcome"][answered], verdicts, frame)
     if not len(labelled.item):
         raise NoInstances(
-            _("There is no decision of %(judge)s on which two physicians said met or not met.") % {"judge": rater.label}
+            _("No decision of %(judge)s has an outcome of met or not met from two physicians.") % {"judge": rater.label}
         )
     sha = hashlib.sha256()
     for name in types:
@@ -212,7 +212,7 @@ def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
     n_labels = np.bincount(labels.item, minlength=len(labels.keys))
     items = np.flatnonzero(n_labels > 1)
     if not len(items):
-        raise NoInstances(_("There is no item that two physicians labelled."))
+        raise NoInstances(_("No item was labelled by two physicians."))
     item, is_shared = positions(items, labels.item)
     who, annotator = np.unique(labels.physician[is_shared], return_inverse=True)
     cases, case = np.unique(labels.case[items], return_inverse=True)

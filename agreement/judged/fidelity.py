@@ -130,7 +130,7 @@ def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) 
     if not len(sides.ceiling):
         if len(sides.undecided):
             raise NothingInCommon(
-                _("%(judge)s is undecided on all %(n)s pairs that %(a)s and %(b)s both answered.")
+                _("%(judge)s is undecided on all %(n)s pairs for which both %(a)s and %(b)s gave an answer.")
                 % {**labels, "n": len(sides.undecided)}
             )
         raise NothingInCommon(

@@ -91,7 +91,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
     in_both = np.intersect1d(_keys(joined[0]), _keys(joined[1]), assume_unique=True)
     if not len(shared):
         raise NothingShared(
-            _("There is no pair that %(reference)s answered and that both %(a)s and %(b)s were to decide.")
+            _("No pair was decided by %(reference)s and also assigned to both %(a)s and %(b)s.")
             % {"reference": raters[0].label, "a": raters[1].label, "b": raters[2].label}
         )
     first, second = (pairs.chosen(positions(shared, _keys(pairs))[1]) for pairs in joined)

@@ -68,38 +68,42 @@ class AcuityForm(ReportForm):
         label=gettext_lazy("Candidates"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("All that have readings on the scale of the set, where none is chosen."),
+        help_text=gettext_lazy("If none is chosen: all candidates with readings on the scale of the set."),
     )
     judge = forms.ChoiceField(
         label=gettext_lazy("Judge"),
         required=False,
-        help_text=gettext_lazy("Whose readings of responses as to a patient count, where several judges read them."),
+        help_text=gettext_lazy(
+            "If several judges have read the responses written to a patient: the judge whose readings count."
+        ),
     )
     ratio = forms.FloatField(
-        label=gettext_lazy("Price of a level too low"),
+        label=gettext_lazy("Relative cost of a level too low"),
         initial=RATIO,
         min_value=0,
         max_value=MAX_RATIO,
-        help_text=gettext_lazy("As many times that of a level too high."),
+        help_text=gettext_lazy("As a multiple of the cost of a level too high."),
     )
     gamma = forms.FloatField(
-        label=gettext_lazy("Power of the levels"),
+        label=gettext_lazy("Exponent of the level difference"),
         initial=EXPONENT,
         min_value=0,
         max_value=MAX_GAMMA,
-        help_text=gettext_lazy("1: each level counts. 0: each error counts 1, whatever its size."),
+        help_text=gettext_lazy(
+            "1: the cost grows with the number of levels. 0: every error costs 1, whatever its size."
+        ),
     )
     boundary = forms.ChoiceField(
         label=gettext_lazy("Cases between two levels"),
         choices=[
-            (EXCLUDE, gettext_lazy("In a table of their own")),
-            (INCLUDE, gettext_lazy("In the main figures too, where both levels are right")),
+            (EXCLUDE, gettext_lazy("In a separate table")),
+            (INCLUDE, gettext_lazy("Also in the main figures, with both levels counted as right")),
         ],
         initial=EXCLUDE,
         required=False,
     )
     slices = forms.BooleanField(
-        label=gettext_lazy("Also by slice"),
+        label=gettext_lazy("Include slices"),
         required=False,
         initial=True,
         help_text=gettext_lazy(
@@ -117,7 +121,7 @@ class AcuityForm(ReportForm):
         choose(self, "candidates", [(name, name) for name in names])
         judges = {run.judge.name for scale in {row.scale for row in sets} for run in level_runs(scale)}
         if len(judges) > 1:
-            newest = gettext_lazy("The one whose run finished last")
+            newest = gettext_lazy("The judge whose run finished last")
             choose(self, "judge", [("", newest), *((name, name) for name in sorted(judges))])
         else:
             del self.fields["judge"]
@@ -346,14 +350,16 @@ KIND = Kind(
     form=AcuityForm,
     invitation=Invitation(
         gettext_lazy("Compare candidates with a reference set"),
-        gettext_lazy("Errors have a direction and a price. Whoever does not answer pays the worst price."),
-        gettext_lazy("This takes a signed reference set, and readings of candidates on its scale."),
+        gettext_lazy(
+            "Errors have a direction and a cost. A candidate that does not answer is charged the highest cost."
+        ),
+        gettext_lazy("This report requires a signed reference set and readings of candidates on its scale."),
     ),
     template="agreement/kinds/acuity.html",
     body=body,
     body_of_slice=body_of_slice,
     figures=figures,
-    headline=(gettext_lazy("Cost over everything asked"), 3),
+    headline=(gettext_lazy("Cost over all questions asked"), 3),
     methods=methods,
     digest=digest,
 )

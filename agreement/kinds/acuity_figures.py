@@ -62,7 +62,7 @@ def _errors(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure
     yield Figure(
         "errors",
         _("Errors in both directions"),
-        _("Each case counts 1, over usable readings; the least cost over everything asked comes first."),
+        _("Each case counts as 1, over usable readings. The lowest cost over all questions asked comes first."),
         "acuity",
         drawing,
     )
@@ -78,10 +78,10 @@ def _curves(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure
             continue
         yield Figure(
             f"cost-{format_}",
-            _("What errors cost: %(format)s") % {"format": format_label(format_)},
+            _("Cost of errors: %(format)s") % {"format": format_label(format_)},
             _(
-                "Mean cost of a case by the price of a level too low, in levels too high, with 95%% intervals over "
-                "cases. Circles: where two curves cross."
+                "Mean cost per case by the relative cost of a level too low, in units of one level too "
+                "high, with 95%% intervals over cases. Circles mark where two curves cross."
             )
             % {},
             "cost_curve",
@@ -130,9 +130,9 @@ class _CostCurves:
             self.points,
             self.crossings,
             palette,
-            x_title=_("price of a level too low"),
-            y_title=_("cost of a case"),
-            description=_("The mean cost of each candidate by the price of a level too low."),
+            x_title=_("relative cost of a level too low"),
+            y_title=_("cost per case"),
+            description=_("The mean cost of each candidate by the relative cost of a level too low."),
             line=Line(self.ratio, f"{self.ratio:g} : 1"),
         )
 
@@ -159,10 +159,10 @@ def _confusion(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Fig
             continue
         yield Figure(
             f"confusion-{place}",
-            _("Where the cases of each level are sent: %(candidate)s") % {"candidate": name},
+            _("Levels advised for the cases of each reference level: %(candidate)s") % {"candidate": name},
             _(
-                "Rows are references, columns what was advised; each reading counts 1, with the share of its row. "
-                "Outlined: right. Amber: too low. Blue: too high."
+                "Rows are reference levels, columns are advised levels. Each reading counts as 1 and is "
+                "shown with its share of the row. Outlined: right. Amber: too low. Blue: too high."
             ),
             "confusion",
             _Confusion(matrices, list(ascii_uppercase[: len(levels)]), name),
@@ -198,7 +198,11 @@ class _Confusion:
 
 def _reliability(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure]:
     rows = [row for row in table_of(report, "reliability").dicts() if row["bins"] == "mass"]
-    sources = {"stated": _("stated"), "logprobs": _("log probabilities"), "samples": _("share of the mode")}
+    sources = {
+        "stated": _("stated"),
+        "logprobs": _("log probabilities"),
+        "samples": _("share of the most frequent level"),
+    }
     for format_ in FORMATS:
         for source, label in sources.items():
             points = [
@@ -212,8 +216,8 @@ def _reliability(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[F
                     f"reliability-{format_}-{source}",
                     _("Confidence, %(source)s: %(format)s") % {"source": label, "format": format_label(format_)},
                     _(
-                        "Ten bins of equal mass, with Wilson’s intervals of the first candidate. On the line "
-                        "confidence and share are equal."
+                        "Ten bins of equal size, with Wilson’s intervals for the first candidate. On the "
+                        "line, confidence equals the share that is right."
                     ),
                     "reliability",
                     _reliability_drawing(points),
@@ -227,7 +231,7 @@ def _reliability_drawing(points: Sequence[CurvePoint]) -> Drawing:
             palette,
             x_title=_("mean confidence"),
             y_title=_("share right"),
-            description=_("The share of answers that are right, by their confidence."),
+            description=_("The share of answers that are right, by confidence."),
         )
 
     return drawing
@@ -244,14 +248,14 @@ def _frontiers(report: Report) -> Iterator[Figure]:
                 "price",
                 format_,
                 _("Price and errors: %(format)s") % {"format": format_label(format_)},
-                _("Price of 1,000 answers, %(currency)s") % {"currency": currencies.pop()},
+                _("Price per 1,000 answers, %(currency)s") % {"currency": currencies.pop()},
             )
         yield from _frontier(
             rows,
             "latency",
             format_,
             _("Latency and errors: %(format)s") % {"format": format_label(format_)},
-            _("Median latency of an answer, seconds"),
+            _("Median latency per answer, seconds"),
         )
 
 
@@ -277,14 +281,19 @@ def _frontier(rows: Sequence[Row], by: str, format_: str, title: str, x_title: s
             points,
             palette,
             x_title=x_title,
-            y_title=_("Cost of errors a case, refusals included"),
-            description=_("What an answer of each candidate takes, against the cost of its errors; lower is better."),
+            y_title=_("Cost of errors per case, refusals included"),
+            description=_(
+                "Price or latency of each candidate’s answers against the cost of its errors; lower is better."
+            ),
         )
 
     yield Figure(
         f"frontier-{by}-{format_}",
         title,
-        _("Filled marks lie on the frontier: no other candidate is as low in both and lower in one. Lines: intervals."),
+        _(
+            "Filled markers lie on the frontier: no other candidate is at least as low on both and lower on "
+            "one. Lines show intervals."
+        ),
         "frontier",
         drawing,
     )

@@ -256,27 +256,28 @@ def finding(measures: Mapping[tuple[str, str], Row], names: Sequence[str]) -> st
     """The conclusion: whose advice is too low although its forced choice is not, and the reverse."""
     rows = [measures[name, "under"] for name in names if measures[name, "under"]["difference"] is not None]
     if not rows:
-        return _("No candidate has a usable reading of one case in both formats, so there is nothing to compare.")
+        return _("No candidate has usable readings of the same case in both formats, so there is nothing to compare.")
     worst = max(rows, key=lambda row: row["difference"])
     reverse = min(rows, key=lambda row: row["difference"])
     sentences = []
     if _advises_too_low(worst):
         advises = _(
-            "On %(n)s cases %(name)s is too low in %(chat)s of its advice to patients, and in %(qa)s of its forced "
-            "choices: what it knows is not what it advises."
+            "On %(n)s cases, %(name)s is too low in %(chat)s of its advice to patients and in %(qa)s of "
+            "its forced choices: its advice falls short of its knowledge."
         )
         sentences.append(advises % _shown(worst))
     if _chooses_too_low(reverse):
         chooses = _(
-            "On %(n)s cases %(name)s is too low in %(qa)s of its forced choices, and in %(chat)s of its advice to "
-            "patients: it advises better than it chooses."
+            "On %(n)s cases, %(name)s is too low in %(qa)s of its forced choices and in %(chat)s of its "
+            "advice to patients: its advice is better than its choices."
         )
         sentences.append(chooses % _shown(reverse))
     if sentences:
         return " ".join(sentences)
     alike = _(
-        "No candidate’s advice is too low more often than its forced choice beyond chance, nor the reverse. The widest "
-        "gap is that of %(name)s on %(n)s cases: %(chat)s as to a patient, %(qa)s in the forced choice."
+        "No candidate’s advice is too low more often than its forced choice beyond chance, nor the "
+        "reverse. The widest gap is that of %(name)s on %(n)s cases: %(chat)s in advice to a patient, "
+        "%(qa)s in the forced choice."
     )
     return alike % _shown(max(rows, key=lambda row: abs(row["difference"])))
 
@@ -316,16 +317,16 @@ def _gaps(rows: Sequence[Row]) -> Iterator[Figure]:
         return points_and_whiskers(
             points,
             palette,
-            x_title=_("As to a patient less forced choice, share of cases"),
-            description=_("How much more often each candidate is right, too low and too high when it advises."),
-            line=Line(0.0, _("alike")),
+            x_title=_("Advice to a patient minus forced choice, share of cases"),
+            description=_("How much more often each candidate is right, too low and too high when it gives advice."),
+            line=Line(0.0, _("no difference")),
             domain=(-reach, reach),
         )
 
     yield Figure(
         "gaps",
-        _("What advice adds to errors"),
-        _("Differences on the cases with a usable reading in both formats, with 95% intervals over cases."),
+        _("Effect of giving advice on errors"),
+        _("Differences on cases with a usable reading in both formats, with 95% intervals over cases."),
         "formats",
         drawing,
     )
@@ -349,14 +350,14 @@ def _slopes(report: Report, rows: Sequence[Row]) -> Iterator[Figure]:
             levels,
             palette,
             left=_("Forced choice"),
-            right=_("As to a patient"),
-            description=_("The mean level in both formats, a line for each level of the reference."),
+            right=_("Advice to a patient"),
+            description=_("The mean level in both formats, with one line per reference level."),
         )
 
     yield Figure(
         "slopes",
         _("From forced choice to advice"),
-        _("The mean level of the cases of each reference level; a line that falls is advice that is less urgent."),
+        _("The mean level of the cases of each reference level; a falling line means less urgent advice."),
         "formats",
         drawing,
     )
@@ -400,12 +401,12 @@ KIND = Kind(
     invitation=Invitation(
         gettext_lazy("Compare forced choice and advice"),
         gettext_lazy("A candidate may know the right level and still advise a lower one."),
-        gettext_lazy("This takes a signed reference set, and readings of a candidate in both formats."),
+        gettext_lazy("This report requires a signed reference set and readings of a candidate in both formats."),
     ),
     template="agreement/kinds/acuity_formats.html",
     body=body,
     figures=figures,
-    headline=(gettext_lazy("Too low, advice less forced choice"), 3),
+    headline=(gettext_lazy("Too low, advice minus forced choice"), 3),
     methods=methods,
     digest=digest,
 )

@@ -54,10 +54,10 @@ class AcuityJudgeForm(ReportForm):
         initial=DEFAULT_MARGIN,
         min_value=0.001,
         max_value=0.999,
-        help_text=gettext_lazy("By how much the judge may fall short of the physicians and still count as no worse."),
+        help_text=gettext_lazy("How far the judge may fall short of the physicians and still count as no worse."),
     )
     reference_set = forms.TypedChoiceField(label=gettext_lazy("Reference set"), coerce=int, required=False)
-    ratio = forms.FloatField(label=gettext_lazy("Price of a level too low"), initial=RATIO, min_value=0)
+    ratio = forms.FloatField(label=gettext_lazy("Relative cost of a level too low"), initial=RATIO, min_value=0)
     field_order = ["run", "margin", "reference_set", "ratio", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
@@ -78,7 +78,7 @@ class AcuityJudgeForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     margin = finite_number(parameters.get("margin", DEFAULT_MARGIN))
     if margin is None or not 0 < margin < 1:
-        raise WrongParameters(_("“margin” is a number between 0 and 1."))
+        raise WrongParameters(_("“margin” must be a number between 0 and 1."))
     run_id = str(parameters.get("run", "") or "").removeprefix("run:")
     if not run_id:
         run_id = next((run.public_id for run in _runs(benchmark)), "")
@@ -92,7 +92,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         newest = ReferenceSet.objects.filter(benchmark=benchmark, scale=run.judge.scale).order_by("-number").first()
         number = newest.number if newest else 0
     elif reference_set_of(benchmark, number).scale_id != run.judge.scale_id:
-        raise WrongParameters(_("The reference set is on another scale than the judge."))
+        raise WrongParameters(_("The reference set and the judge use different scales."))
     return {"run": run.lasting_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
 
 
@@ -196,8 +196,11 @@ KIND = Kind(
     form=AcuityJudgeForm,
     invitation=Invitation(
         gettext_lazy("Check a judge that reads levels"),
-        gettext_lazy("Its readings beside those of physicians on the same responses, and rates put right by them."),
-        gettext_lazy("This takes a finished run of a judge that reads levels."),
+        gettext_lazy(
+            "The judge’s readings compared with physicians’ readings of the same responses, and rates "
+            "corrected with them."
+        ),
+        gettext_lazy("This report requires a finished run of a judge that reads levels."),
     ),
     template="agreement/kinds/acuity_judge.html",
     body=body,

@@ -49,7 +49,7 @@ def _agreement(report: Report) -> Iterator[Figure]:
             points,
             palette,
             x_title=_("agreement"),
-            description=_("How far the judge agrees with physicians, and physicians with each other."),
+            description=_("How far the judge agrees with physicians, and physicians agree with each other."),
         )
 
     has_intervals = any(point.low is not None for point in points)
@@ -59,7 +59,7 @@ def _agreement(report: Report) -> Iterator[Figure]:
     yield Figure(
         "agreement",
         _("Agreement on the same responses"),
-        _("Responses with a level by the judge and by two physicians or more.") + " " + intervals,
+        _("Responses with a level from the judge and from two or more physicians.") + " " + intervals,
         "judge_ceiling",
         drawing,
     )
@@ -80,16 +80,17 @@ def _confusion(report: Report) -> Iterator[Figure]:
     if not any(map(any, counts)):
         return
     caption = _(
-        "Rows are what a physician marked, columns what the judge read; each mark counts 1, with the share of its row. "
-        "Outlined: the same level. Amber: the judge reads a lower level. Blue: a higher one."
+        "Rows are the levels that physicians marked, columns are the levels that the judge read. Each "
+        "mark counts as 1 and is shown with its share of the row. Outlined: same level. Amber: the judge "
+        "read a lower level. Blue: the judge read a higher level."
     )
     if without_level:
-        more = _("%(n)s marks are left out because one side has no level; they are in the table.")
+        more = _("%(n)s marks are not shown because one side has no level; they are in the table.")
         caption += " " + more % {"n": f"{without_level:,}"}
     key = ", ".join(f"{letter} {level_label(level)}" for letter, level in zip(ascii_uppercase, levels, strict=False))
     yield Figure(
         "confusion",
-        _("Levels read by the judge for each level marked"),
+        _("Levels read by the judge for each level marked by physicians"),
         f"{caption} {key}.",
         "judge_confusion",
         _confusion_drawing(counts),

@@ -33,19 +33,19 @@ MEASURE_LABELS = {
     "qwk": gettext_lazy("Weighted kappa"),
     "alpha": gettext_lazy("Krippendorff’s α, ordinal"),
     "bias": gettext_lazy("Bias, in levels"),
-    "emergency_recall": gettext_lazy("Emergency advice seen"),
-    "quote_overlap": gettext_lazy("Overlap of the quoted words"),
+    "emergency_recall": gettext_lazy("Emergency advice recognised"),
+    "quote_overlap": gettext_lazy("Overlap of quotations"),
     "accuracy": gettext_lazy("Right level"),
     "over": gettext_lazy("Too high"),
     "under": gettext_lazy("Too low"),
-    "severe_under": gettext_lazy("Too low by two levels or more"),
+    "severe_under": gettext_lazy("Too low by two or more levels"),
     "cost": gettext_lazy("Cost"),
 }
 FINDING_LABELS = {
     "superior": gettext_lazy("better"),
     "non-inferior": gettext_lazy("no worse"),
     "inferior": gettext_lazy("worse"),
-    "open": gettext_lazy("not shown either way"),
+    "open": gettext_lazy("inconclusive"),
 }
 ASPECT_LABELS = {
     Aspect.EMERGENCY: gettext_lazy("the highest level is advised"),
@@ -76,7 +76,7 @@ def _against(report: Report) -> PageTable:
     rows = [row for row in table_of(report, "judge").dicts() if row["candidate"] == "all"]
     return PageTable(
         "judge",
-        _("Judge against physicians"),
+        _("Judge compared with physicians"),
         [(_("Measure"), False), (_("Responses"), True), (_("Judge"), True)],
         {"": [[_measure(row), _count(row["n_responses"]), number(row, "value").cell] for row in rows]},
     )
@@ -89,9 +89,9 @@ def _ceiling(report: Report) -> PageTable:
         [
             (_("Measure"), False),
             (_("Judge"), True),
-            (_("Physicians among themselves"), True),
+            (_("Agreement among physicians"), True),
             (_("Gap"), True),
-            (_("Finding"), False),
+            (_("Conclusion"), False),
         ],
         {
             "": [
@@ -111,7 +111,7 @@ def _confusion(report: Report) -> PageTable:
     label = reading_labels(report)
     return PageTable(
         "judge_confusion",
-        _("What physicians marked, and what the judge read"),
+        _("Levels marked by physicians and read by the judge"),
         [(_("Physicians"), False), (_("Judge"), False), (pgettext("of a candidate", "Readings"), True)],
         {"": [[label(row["physicians"]), label(row["judge"]), _count(row["n"])] for row in rows]},
     )
@@ -120,7 +120,7 @@ def _confusion(report: Report) -> PageTable:
 def _powered(report: Report) -> PageTable:
     return PageTable(
         "powered",
-        _("Rates of candidates, put right by physicians"),
+        _("Rates of candidates, corrected with physicians’ readings"),
         [
             (_("Candidate"), False),
             (_("Measure"), False),
@@ -135,8 +135,8 @@ def _powered(report: Report) -> PageTable:
             ]
         },
         _(
-            "A rate is undefined where physicians read no response of some level by the judge and candidate, or only "
-            "responses drawn for another run of a judge."
+            "A rate is undefined if, for some level read by the judge and the candidate, physicians read "
+            "no response, or only responses drawn for another run of a judge."
         ),
     )
 
@@ -157,7 +157,7 @@ def _instruments(rows: Sequence[Row]) -> PageTable:
         )
     return PageTable(
         "instruments",
-        _("Criteria on emergency care beside what is read"),
+        _("Criteria on emergency care compared with the levels read"),
         [
             (_("Decided by"), False),
             (_("Read by"), False),
@@ -167,12 +167,12 @@ def _instruments(rows: Sequence[Row]) -> PageTable:
             (_("Neither"), True),
             (_("Cohen’s κ"), True),
             (_("Contradictions"), True),
-            (_("Left out"), True),
+            (_("Not included"), True),
         ],
         groups,
         _(
-            "A pair is left out if its decision is neither met nor not met, or if no level is read beside a criterion "
-            "on restraint."
+            "A pair is excluded if its decision is neither met nor not met, or if no level was read for "
+            "a criterion on restraint."
         ),
     )
 
@@ -200,7 +200,7 @@ def _contradictions(report: Report) -> PageTable:
             (_("Decision"), False),
             (_("Read by"), False),
             (_("Level read"), False),
-            (_("Under a condition"), False),
+            (_("Conditional level"), False),
         ],
         {
             "": [

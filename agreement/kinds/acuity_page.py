@@ -38,7 +38,7 @@ POWERED = ("cost", "under", "severe_under", "over", "accuracy")
 
 def format_label(format_: str) -> str:
     """A format as pages and figures call it."""
-    return {"qa": _("Forced choice"), "chat": _("As to a patient")}.get(format_, format_)
+    return {"qa": _("Forced choice"), "chat": _("Advice to a patient")}.get(format_, format_)
 
 
 def level_names(report: Report) -> dict[str, str]:
@@ -155,9 +155,9 @@ def _statuses(facts: Mapping[str, Any]) -> list[str]:
     counts = facts["statuses"]
     words = {
         "clear": _("with one clear level, in the main figures"),
-        "boundary": _("between two levels, in the main figures too")
+        "boundary": _("between two levels, also in the main figures")
         if facts.get("boundary") == INCLUDE
-        else _("between two levels, in a table of their own"),
+        else _("between two levels, in a separate table"),
         "ambiguous": _("ambiguous"),
         "set_aside": _("set aside"),
         "without_reference": _("without a reference"),
@@ -183,16 +183,25 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     }
     others = [row for row in _ranked_rows(rows) if row["format"] == best["format"] and row is not best]
     if not others:
-        return _("%(candidate)s costs %(cost)s a case over everything asked, at %(price)s.") % given
-    least = _("%(candidate)s costs the least over everything asked: %(cost)s a case, at %(price)s.") % given
+        return (
+            _("%(candidate)s costs %(cost)s per case over all questions asked, at a relative cost of %(price)s.")
+            % given
+        )
+    least = (
+        _(
+            "%(candidate)s has the lowest cost over all questions asked: %(cost)s per case, at a relative cost "
+            "of %(price)s."
+        )
+        % given
+    )
     rank = next(
         (row for row in ranks_by(report, "cost_all", ALL) if _same(row, (best["candidate"], best["format"]))), {}
     )
     if rank.get("rank_high") is None:
         return least
     if rank["rank_high"] == 1:
-        return " ".join([least, _("It leads: on these cases it costs less than each other candidate.")])
-    more = _("No candidate leads: on these cases its rank may be anything from %(low)s to %(high)s.")
+        return " ".join([least, _("It leads: on these cases it costs less than every other candidate.")])
+    more = _("No candidate leads: on these cases its rank may be anywhere from %(low)s to %(high)s.")
     return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}])
 
 
@@ -203,7 +212,7 @@ def _as_to_a_patient(rows: Iterable[Row], best: Row | None) -> str:
     for row in _ranked_rows(rows):
         if (row["candidate"], row["format"]) == (best["candidate"], FORMATS[1]) and row["under"] is not None:
             shown = {"under": f"{row['under']:.1%}", "cost": Number(row["cost_all"], digits=2).shown}
-            return _("As to a patient it is too low in %(under)s of cases, and costs %(cost)s a case.") % shown
+            return _("In advice to a patient, it is too low in %(under)s of cases and costs %(cost)s per case.") % shown
     return ""
 
 
@@ -284,9 +293,9 @@ def _tiles(report: Report, best: Row) -> list[Tile]:
     ]
     if missed and missed[0]["n"]:
         of_all = _("%(k)s of %(n)s readings") % {"k": f"{missed[0]['missed']:,}", "n": f"{missed[0]['n']:,}"}
-        tiles.append(Tile(_("Emergencies missed"), missed[0]["number"], detail=of_all))
+        tiles.append(Tile(_("Missed emergencies"), missed[0]["number"], detail=of_all))
     else:
-        tiles.append(Tile(_("Emergencies missed"), text="–", detail=_("no case of the highest level")))
+        tiles.append(Tile(_("Missed emergencies"), text="–", detail=_("no case of the highest level")))
     tiles.append(Tile(_("Cost, refusals included"), number(best, "cost_all")))
     return tiles
 
@@ -526,23 +535,29 @@ def _cheapest(rows: Sequence[Row]) -> str:
     first, *later = rows
     span = {"candidate": first["candidate"], "start": f"{CURVE[0]:g}", "end": f"{CURVE[-1]:g}"}
     if not later:
-        return _("%(candidate)s costs the least at every price from %(start)s to %(end)s.") % span
+        return (
+            _("%(candidate)s has the lowest cost at every relative cost of a level too low from %(start)s to %(end)s.")
+            % span
+        )
     steps = [
-        _("from %(ratio)s on %(candidate)s") % {"ratio": f"{row['from_ratio']:.2f}", "candidate": row["candidate"]}
+        _("from %(ratio)s it is %(candidate)s") % {"ratio": f"{row['from_ratio']:.2f}", "candidate": row["candidate"]}
         for row in later
     ]
-    return _("At a price of %(start)s %(candidate)s costs the least, %(steps)s.") % {**span, "steps": ", ".join(steps)}
+    return _("At a relative cost of %(start)s, %(candidate)s has the lowest cost; %(steps)s.") % {
+        **span,
+        "steps": ", ".join(steps),
+    }
 
 
 def _confidence(report: Report, order: Sequence[tuple[str, str]]) -> list[Context]:
     # What each source is called, and what says more of it.
     labels = {
-        "stated": (_("Stated"), _("As given with each reading")),
+        "stated": (_("Stated"), _("As stated with each reading")),
         "logprobs": (
             _("Log probabilities"),
-            _("The probability of the level that was read, by the log probabilities of the answer"),
+            _("The probability of the level that was read, from the log probabilities of the answer"),
         ),
-        "samples": (_("Share of the mode"), _("Of the readings of a case")),
+        "samples": (_("Share of the most frequent level"), _("Among the readings of a case")),
     }
     rows = table_of(report, "confidence").dicts()
     figures = ("ece_mass", "ece_width", "brier", "auroc")
@@ -571,7 +586,7 @@ def _both_formats(report: Report) -> list[Context]:
         "accuracy": _("Accuracy"),
         "over": _("Too high"),
         "under": _("Too low"),
-        "cost": _("Cost a case"),
+        "cost": _("Cost per case"),
         "shift": _("Mean level, from 0"),
     }
     rows = [row for row in table_of(report, "formats").dicts() if row["slice"] == ALL and row["measure"] in COMPARED]

@@ -92,7 +92,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
     if reference_set.number not in _sets_with_votes(benchmark):
         raise WrongParameters(
-            _("Reference set %(number)s holds no vote of a physician.") % {"number": reference_set.number}
+            _("Reference set %(number)s contains no physicians’ votes.") % {"number": reference_set.number}
         )
     return {
         **chosen_series(reference_set, parameters),
@@ -308,7 +308,7 @@ def _part(name: str, label: str, rows: Sequence[Row]) -> Context:
 
 
 def _votes_in_words(panel: Row) -> str:
-    return _("%(votes)s votes, %(two)s of them for two levels; %(none)s cannot tell") % {
+    return _("%(votes)s votes, of which %(two)s are for two levels; %(none)s cannot tell") % {
         "votes": f"{panel['n_votes']:,}",
         "two": f"{panel['n_boundary_votes']:,}",
         "none": f"{panel['n_cannot_tell']:,}",
@@ -334,13 +334,14 @@ def finding(rows: Sequence[Row]) -> str:
     }
     if best["rps"] > best["ceiling_rps"]:
         closest = _(
-            "On %(n)s ambiguous cases %(name)s (%(format)s) comes closest to the physicians’ votes: %(score)s, "
-            "where one physician is at %(ceiling)s from the others. Less is closer."
+            "On %(n)s ambiguous cases, %(name)s (%(format)s) comes closest to the physicians’ votes: its "
+            "score is %(score)s, compared with %(ceiling)s for one physician against the others. Lower "
+            "is closer."
         )
     else:
         closest = _(
-            "On %(n)s ambiguous cases %(name)s (%(format)s) is as close to the physicians’ votes (%(score)s) as one "
-            "physician is to the others (%(ceiling)s)."
+            "On %(n)s ambiguous cases, %(name)s (%(format)s) is as close to the physicians’ votes "
+            "(%(score)s) as one physician is to the others (%(ceiling)s)."
         )
     sentences = [closest % shown]
     alike = [
@@ -349,7 +350,7 @@ def finding(rows: Sequence[Row]) -> str:
         if row is not best and f"{row['rps']:.3f}" == shown["score"]
     ]
     if alike:
-        sentences.append(_("Just as close: %(names)s.") % {"names": ", ".join(alike)})
+        sentences.append(_("Equally close: %(names)s.") % {"names": ", ".join(alike)})
     return " ".join(sentences)
 
 
@@ -373,13 +374,13 @@ def _scores(report: Report) -> Iterator[Figure]:
             parts,
             palette,
             x_title=_("Ranked probability score on ambiguous cases"),
-            description=_("Ranked probability score in two parts, a bar for each candidate; less is closer."),
+            description=_("Ranked probability score in two parts, one bar per candidate; lower is closer."),
         )
 
     yield Figure(
         "scores",
-        _("Error beside the panel’s own spread"),
-        _("The line across a bar is the score of one physician by the votes of the others."),
+        _("Error compared with the panel’s own spread"),
+        _("The line across a bar is the score of one physician against the votes of the others."),
         "uncertainty",
         drawing,
     )
@@ -403,17 +404,19 @@ def _routing(report: Report) -> Iterator[Figure]:
         return routing_curves(
             points,
             palette,
-            x_title=_("Share of cases handed to a physician"),
-            y_title=_("Mean cost of a case"),
-            description=_("The cost by the share of cases on which the candidate is unsure and a physician answers."),
+            x_title=_("Share of cases passed to a physician"),
+            y_title=_("Mean cost per case"),
+            description=_(
+                "Cost by the share of cases in which the candidate is unsure and a physician answers instead."
+            ),
         )
 
     yield Figure(
         "routing",
-        _("Handing over the unsure cases"),
+        _("Passing on uncertain cases"),
         _(
-            "The least sure cases are handed over first, by the share of the most frequent level among the samples. "
-            "Dots: where the cost is the least."
+            "The least certain cases are passed on first, ranked by the share of the most frequent level "
+            "among the samples. Dots mark the lowest cost."
         ),
         "routing",
         drawing,
@@ -430,12 +433,10 @@ def _spreads(report: Report) -> Iterator[Figure]:
     if not series:
         return
     drawn = series[:MAX_SERIES_DRAWN]
-    caption = _("The larger a dot, the larger the share of its level. The cases with the largest distance come first.")
+    caption = _("The larger the dot, the larger the share of its level. Cases with the largest distance come first.")
     if len(series) > len(drawn):
         names = ", ".join(f"{key[0]}, {_format_label(key)}" for key in drawn)
-        caption += " " + _("Drawn are the candidate closest to the panel and the next one: %(names)s.") % {
-            "names": names
-        }
+        caption += " " + _("Shown: the candidate closest to the panel and the next one: %(names)s.") % {"names": names}
     pages = Paginator(_ambiguous_cases(report), MAX_CASES_DRAWN)
     title = _("Votes and readings case by case")
     for page in pages:
@@ -533,8 +534,10 @@ KIND = Kind(
     form=UncertaintyForm,
     invitation=Invitation(
         gettext_lazy("Where physicians disagree"),
-        gettext_lazy("The spread of a candidate’s readings beside that of physicians’ votes."),
-        gettext_lazy("This takes a reference set with physicians’ votes, and several samples of a candidate."),
+        gettext_lazy("The spread of a candidate’s readings compared with that of physicians’ votes."),
+        gettext_lazy(
+            "This report requires a reference set with physicians’ votes and several samples from one candidate."
+        ),
     ),
     template="agreement/kinds/acuity_uncertainty.html",
     body=body,

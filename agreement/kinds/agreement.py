@@ -239,7 +239,7 @@ def figures(report: Report) -> Iterator[Figure]:
                 palette,
                 x_title=_("Macro-F1 of a response"),
                 y_title=_("responses"),
-                description=_("How the Macro-F1 of single responses is spread; those below 0.6 stand out."),
+                description=_("Distribution of the Macro-F1 of single responses; values below 0.6 are highlighted."),
                 line=charts.Line(facts["below"], "0.6"),
                 marked_below=facts["below"],
             )
@@ -302,10 +302,10 @@ KIND = Kind(
     invitation=Invitation(
         gettext_lazy("Compare two raters"),
         gettext_lazy(
-            "Groups, judges, single physicians or the consensus. "
-            "The reference is what an invalid verdict counts against."
+            "Groups, judges, single physicians or the consensus. An invalid verdict counts as "
+            "disagreeing with the reference."
         ),
-        gettext_lazy("This takes two raters with decisions."),
+        gettext_lazy("This report requires two raters with decisions."),
     ),
     template="agreement/kinds/agreement.html",
     body=body,

@@ -57,17 +57,18 @@ class AlternativeForm(ReportForm):
         min_value=0,
         initial=EPSILON,
         help_text=gettext_lazy(
-            "By how much a physician must be ahead to be worth the cost: 0.2 for experts, 0.15 for skilled annotators, "
-            "0.1 for crowds. Settle on it before you look."
+            "How far ahead a physician must be to be worth the cost: 0.2 for experts, 0.15 for skilled "
+            "annotators, 0.1 for crowds. Decide this before you see the results."
         ),
     )
     minimum = forms.IntegerField(
-        label=gettext_lazy("Fewest decisions of a physician"),
+        label=gettext_lazy("Minimum number of decisions per physician"),
         min_value=2,
         max_value=LARGEST_MINIMUM,
         initial=MINIMUM_INSTANCES,
         help_text=gettext_lazy(
-            "Physicians with fewer are not tested. From 30 on by t-test, below by Wilcoxon’s ranks."
+            "Physicians with fewer are not tested. With 30 or more, the t-test is used; below 30, "
+            "Wilcoxon’s signed-rank test."
         ),
     )
     field_order = ["judge", "group", "epsilon", "minimum", "seed"]
@@ -84,13 +85,13 @@ class AlternativeForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     judge = named_raters(benchmark, parameters, "judge")["judge"]
     if not resolve_rater(benchmark, judge).is_judge:
-        raise WrongParameters(_("The test is of a judge, a run of one, or a jury of judges."))
+        raise WrongParameters(_("Only a judge, a run of a judge, or a jury of judges can be tested."))
     epsilon, minimum = parameters.get("epsilon", EPSILON), parameters.get("minimum", MINIMUM_INSTANCES)
     if not isinstance(epsilon, int | float) or isinstance(epsilon, bool) or not 0 <= epsilon < 1:
-        raise WrongParameters(_("ε is a number from 0 to below 1."))
+        raise WrongParameters(_("ε must be a number from 0 to less than 1."))
     if not isinstance(minimum, int) or isinstance(minimum, bool) or not 2 <= minimum <= LARGEST_MINIMUM:
         raise WrongParameters(
-            _("The fewest decisions of a physician are a whole number from 2 to %(largest)s.")
+            _("The minimum number of decisions per physician must be a whole number from 2 to %(largest)s.")
             % {"largest": LARGEST_MINIMUM}
         )
     return {
@@ -160,7 +161,7 @@ def _group_name(group: str) -> str:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("May %(judge)s stand in for a physician? (%(group)s)") % {
+    return _("Can %(judge)s replace a physician? (%(group)s)") % {
         "judge": display_name(given["judge"], runs),
         "group": _group_name(given["group"]),
     }
@@ -194,8 +195,8 @@ def body(report: Report, sort: str) -> Context:
                 _("Decisions"),
                 text=f"{summary['n_instances']:,}",
                 detail=ngettext(
-                    "that two of %(n)s physician made",
-                    "that two or more of %(n)s physicians made",
+                    "made by two of %(n)s physician",
+                    "made by two or more of %(n)s physicians",
                     summary["n_physicians"],
                 )
                 % {"n": f"{summary['n_physicians']:,}"},
@@ -217,7 +218,7 @@ def _many_raters(report: Report) -> Context:
         [_meta(row) for row in table_of(report, name).dicts()] for name in ("meta_judge", "meta_ceiling")
     )
     return {
-        "meta": [(_("Judge and physicians"), judged[0]), (_("Physicians and one another"), ceiling[0])],
+        "meta": [(_("Judge and physicians"), judged[0]), (_("Agreement among physicians"), ceiling[0])],
         "meta_categories": list(zip(judged[1:], ceiling[1:], strict=True)),
     }
 
@@ -231,23 +232,23 @@ def verdict(summary: Row, judge: str) -> str:
     """Whether the judge may stand in, in words; a plain no where the test is not passed."""
     if summary["passes"] is None:
         return ngettext(
-            "No verdict: %(n)s physician has enough decisions to be tested, and the test asks for %(needed)s.",
-            "No verdict: %(n)s physicians have enough decisions to be tested, and the test asks for %(needed)s.",
+            "No conclusion: %(n)s physician has enough decisions to be tested, and the test requires %(needed)s.",
+            "No conclusion: %(n)s physicians have enough decisions to be tested, and the test requires %(needed)s.",
             summary["n_tested"],
         ) % {"n": summary["n_tested"], "needed": MINIMUM_ANNOTATORS}
     given = {"judge": judge, "rate": f"{summary['winning_rate']:.2f}", "epsilon": f"{summary['epsilon']:g}"}
     if summary["passes"]:
         return (
             _(
-                "By this test %(judge)s may stand in for one of these physicians at ε = %(epsilon)s: its winning "
-                "rate is %(rate)s, and 0.5 is asked for."
+                "By this test, %(judge)s can replace one of these physicians at ε = %(epsilon)s: its "
+                "winning rate is %(rate)s; 0.5 is required."
             )
             % given
         )
     return (
         _(
-            "By this test %(judge)s may not stand in for one of these physicians at ε = %(epsilon)s: its winning "
-            "rate is %(rate)s, and 0.5 is asked for."
+            "By this test, %(judge)s cannot replace one of these physicians at ε = %(epsilon)s: its "
+            "winning rate is %(rate)s; 0.5 is required."
         )
         % given
     )
@@ -294,27 +295,28 @@ def figures(report: Report) -> Iterator[Figure]:
         return charts.points_and_whiskers(
             points,
             palette,
-            x_title=_("Share of decisions on which it is at least as close to the others"),
+            x_title=_("Share of decisions on which the rater is at least as close to the others"),
             description=_(
-                "For each physician how often %(judge)s, and how often the physician, "
-                "is at least as close to the others."
+                "For each physician: how often %(judge)s, and how often the physician, is at least as "
+                "close to the others."
             )
             % {"judge": judge},
             colours=(palette.series[0], palette.series[4]),
         )
 
     caption = (
-        _("ρ of the judge and of each physician that was tested, with 95% intervals over cases.")
+        _("ρ of the judge and of each tested physician, with 95% intervals over cases.")
         if any(row["rho_judge_low"] is not None for row in kept)
-        else _(
-            "ρ of the judge and of each physician that was tested. There are no intervals; the remarks of the table "
-            "say why."
-        )
+        else _("ρ of the judge and of each tested physician. There are no intervals; the table notes explain why.")
     )
-    caption += " " + _("On a tie both are at least as close, so that the two shares add up to more than 1.")
+    caption += " " + _("In a tie both are at least as close, so the two shares can add up to more than 1.")
     if len(kept) < len(rows):
-        caption += " " + _("The %(n)s physicians with most decisions; the table has all.") % {"n": len(kept)}
-    yield Figure("advantage", _("The judge and each physician, before the others"), caption, "physicians", drawing)
+        caption += " " + _("Only the %(n)s physicians with the most decisions are shown; the table lists all.") % {
+            "n": len(kept)
+        }
+    yield Figure(
+        "advantage", _("The judge and each physician compared with the others"), caption, "physicians", drawing
+    )
 
 
 def pairs(report: Report, side: str) -> Read:
@@ -379,12 +381,13 @@ KIND = Kind(
     title=title,
     form=AlternativeForm,
     invitation=Invitation(
-        gettext_lazy("May a judge stand in for a physician?"),
+        gettext_lazy("Can a judge replace a physician?"),
         gettext_lazy(
-            "The alternative annotator test: is the judge at least as close to the other physicians as each of them is?"
+            "Alternative annotator test: is the judge at least as close to the other physicians as each of them is?"
         ),
         gettext_lazy(
-            "This takes a judge with a finished run, and decisions of three physicians or more on the same responses."
+            "This report requires a judge with a finished run, and decisions of three or more physicians "
+            "on the same responses."
         ),
     ),
     template="agreement/kinds/alternative.html",

@@ -36,9 +36,9 @@ class CalibrationForm(ReportForm):
     """A group, and the physician whose responses it graded."""
 
     group = forms.ChoiceField(label=gettext_lazy("Graded by"))
-    candidate = forms.ChoiceField(label=gettext_lazy("Responses of"))
+    candidate = forms.ChoiceField(label=gettext_lazy("Responses by"))
     include_aided = forms.BooleanField(
-        label=gettext_lazy("With responses that were written beside model references"), required=False
+        label=gettext_lazy("Include responses written with model references"), required=False
     )
     field_order = ["group", "candidate", "include_aided", "interval", "seed"]
 
@@ -53,12 +53,14 @@ def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
     """Judges are stored as runs when the report is requested, so that computing it again gives the same result."""
     include_aided = parameters.get("include_aided", False)
     if not isinstance(include_aided, bool):
-        raise WrongParameters(_("“include_aided” is true or false."))
+        raise WrongParameters(_("“include_aided” must be true or false."))
     group = str(parameters.get("group") or "").removeprefix("group:")
     label = resolve_rater(benchmark, f"group:{group}").label
     candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
     if candidate is None or candidate.kind != Candidate.Kind.PHYSICIAN:
-        raise WrongParameters(_("k is calibrated on responses that physicians wrote: choose a candidate of that kind."))
+        raise WrongParameters(
+            _("k must be calibrated on responses that physicians wrote. Choose a candidate of that type.")
+        )
     return {
         "group": label.removeprefix("group:"),
         "candidate": candidate.name,
@@ -71,11 +73,11 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
     if named is None:
         return newest_runs(benchmark)
     if not isinstance(named, list):
-        raise WrongParameters(_("Judges are given as a list of raters."))
+        raise WrongParameters(_("Judges must be given as a list of raters."))
     raters = [resolve_rater(benchmark, name) for name in dict.fromkeys(map(str, named))]
     require_verdicts(*raters)
     if not all(rater.is_judge for rater in raters):
-        raise WrongParameters(_("Only judges and juries can be named as judges."))
+        raise WrongParameters(_("Only judges and juries can be selected as judges."))
     # A judge given by name is stored as its newest run; several imported runs are stored by the name alone.
     return [fixed_name(rater) for rater in raters]
 
@@ -231,9 +233,10 @@ KIND = Kind(
     invitation=Invitation(
         gettext_lazy("Calibrate k"),
         gettext_lazy(
-            "Responses that a physician of the group wrote, or that are not graded in full, are left out and counted."
+            "Responses that a physician of the group wrote, or that are not fully graded, are excluded "
+            "and counted separately."
         ),
-        gettext_lazy("This takes graded responses of a candidate of the kind physician."),
+        gettext_lazy("This report requires graded responses from a candidate of the type physician."),
     ),
     template="agreement/kinds/calibration.html",
     body=body,

@@ -171,7 +171,7 @@ def body(report: Report, sort: str) -> Context:
         "tiles": [
             Tile(_("Macro-F1 of A"), number(overall, "mf1_a"), detail=names["a"]),
             Tile(_("Macro-F1 of B"), number(overall, "mf1_b"), detail=names["b"]),
-            Tile(_("A less B"), number(overall, "difference")),
+            Tile(_("A minus B"), number(overall, "difference")),
             Tile(_("McNemar, over cases"), PValue.of(overall, "p_clustered")),
             Tile(
                 _("Decisions"),
@@ -190,16 +190,16 @@ def finding(row: Row, names: Mapping[str, str]) -> str:
     """The conclusion from the difference over all pairs, in a sentence."""
     difference = number(row, "difference")
     if row["difference"] is None:
-        return _("There is no difference to speak of: %(why)s.") % {"why": difference.reason}
+        return _("No difference can be reported: %(why)s.") % {"why": difference.reason}
     if row["difference_low"] is None:
         given = {**names, "why": difference.reason}
-        return _("Nothing can be said about which of the two is closer to %(reference)s: %(why)s.") % given
+        return _("It cannot be determined which of the two is closer to %(reference)s: %(why)s.") % given
     shown = {**names, "by": difference.shown.lstrip("\N{MINUS SIGN}"), "interval": difference.interval}
     if row["difference_low"] > 0:
-        return _("%(a)s is closer to %(reference)s than %(b)s: its Macro-F1 is higher by %(by)s.") % shown
+        return _("%(a)s is closer to %(reference)s than %(b)s is: its Macro-F1 is higher by %(by)s.") % shown
     if row["difference_high"] < 0:
-        return _("%(b)s is closer to %(reference)s than %(a)s: its Macro-F1 is higher by %(by)s.") % shown
-    return _("The two cannot be told apart: the interval of their difference, %(interval)s, holds 0.") % shown
+        return _("%(b)s is closer to %(reference)s than %(a)s is: its Macro-F1 is higher by %(by)s.") % shown
+    return _("The data do not distinguish the two: the interval of their difference, %(interval)s, includes 0.") % shown
 
 
 def _disagreement(rows: list[Row]) -> list[Context]:
@@ -275,8 +275,8 @@ def figures(report: Report) -> Iterator[Figure]:
         return charts.points_and_whiskers(
             apart,
             palette,
-            x_title=_("Macro-F1 of A less Macro-F1 of B"),
-            description=_("Macro-F1 of %(a)s less that of %(b)s, for each candidate.") % names,
+            x_title=_("Macro-F1 of A minus Macro-F1 of B"),
+            description=_("Macro-F1 of %(a)s minus that of %(b)s, for each candidate.") % names,
             line=charts.Line(0.0, _("no difference")),
             domain=(-reach, reach),
         )
@@ -293,8 +293,8 @@ def figures(report: Report) -> Iterator[Figure]:
     if any(point.value is not None for point in apart):
         yield Figure(
             "difference",
-            _("By how much they differ"),
-            _("A: %(a)s. B: %(b)s. To the right of the dashed line A is closer to the reference, to its left B.")
+            _("Size of the difference"),
+            _("A: %(a)s. B: %(b)s. To the right of the dashed line, A is closer to the reference; to the left, B is.")
             % names,
             "comparison",
             difference,
@@ -348,14 +348,14 @@ KIND = Kind(
     title=title,
     form=ComparisonForm,
     invitation=Invitation(
-        gettext_lazy("Two judges side by side"),
-        gettext_lazy("Which of two judges, or of any two raters, is closer to a reference, on the same decisions."),
-        gettext_lazy("This takes three raters: a reference, and two that are held against it."),
+        gettext_lazy("Compare two judges"),
+        gettext_lazy("Which of two judges, or of any two raters, is closer to a reference on the same decisions."),
+        gettext_lazy("This report requires three raters: a reference, and two that are compared with it."),
     ),
     template="agreement/kinds/comparison.html",
     body=body,
     figures=figures,
-    headline=(gettext_lazy("A less B, MF1"), 3),
+    headline=(gettext_lazy("A minus B, MF1"), 3),
     pairs=pairs,
     sides=SIDES,
     methods=methods,

@@ -33,7 +33,7 @@ from validation.files.coverage_tables import CASES, POINTS
 from validation.files.table_rows import ALL
 from validation.models import CoverageRun
 
-OVER = {CASES: gettext_lazy("Cases"), POINTS: gettext_lazy("Gold points, as some publications have it")}
+OVER = {CASES: gettext_lazy("Cases"), POINTS: gettext_lazy("Gold points, as in some publications")}
 
 
 class CoverageForm(ReportForm):
@@ -69,7 +69,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” names no run of coverage that has ended."))
+        raise WrongParameters(_("“run” does not name a coverage run that has ended."))
     return run
 
 
@@ -77,10 +77,10 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     over = parameters.get("over") or CASES
     if over not in OVER:
-        raise WrongParameters(_("“over” is one of: %(names)s.") % {"names": ", ".join(OVER)})
+        raise WrongParameters(_("“over” must be one of: %(names)s.") % {"names": ", ".join(OVER)})
     named = {"sets": run.set_names, "model": run.model_name}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("The run has other sets, or another model."))
+        raise WrongParameters(_("This run measured other sets or used another model."))
     return {"run": run.public_id, "over": over, **named}
 
 
@@ -214,12 +214,12 @@ KIND = Kind(
     title=title,
     form=CoverageForm,
     invitation=Invitation(
-        gettext_lazy("How much of the intended content sets of criteria cover"),
+        gettext_lazy("How much of the intended content the rubric sets cover"),
         gettext_lazy(
-            "Which gold points each set covers, by the answers of a run, between two controls, and put right by "
-            "physicians."
+            "Which gold points each set covers according to a run, shown between two controls and "
+            "corrected with physicians’ decisions."
         ),
-        gettext_lazy("This takes a run of coverage that has ended: hold rubric sets against a gold set first."),
+        gettext_lazy("This report requires a coverage run that has ended. Compare rubric sets with a gold set first."),
     ),
     template="agreement/kinds/coverage.html",
     body=body,

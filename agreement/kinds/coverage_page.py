@@ -96,7 +96,7 @@ def _coverage(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "CIA is the share of gold points that a set covers in full. Invalid and missing count as not covered."
+            "CIA is the share of gold points that a set fully covers. Invalid and missing answers count as not covered."
         ),
     )
 
@@ -125,8 +125,8 @@ def _by_criterion(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "A criterion is covered in full if each of its points is, and counts once. Over points, it counts once for "
-            "each of them, also in the weighted share."
+            "A criterion is fully covered if all of its points are, and counts once. Over points, it "
+            "counts once for each point, and likewise in the weighted share."
         ),
     )
 
@@ -151,12 +151,13 @@ def _controls(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "The gold set against itself should be near 1. The criteria for the next case show what chance and generic "
-            "wording give."
+            "The gold set against itself should be near 1. The criteria for the next case show how much "
+            "is covered by chance and generic wording."
         )
         if any(row["control"] == "shifted" for row in rows)
         else _(
-            "The gold set against itself should be near 1. The run has one case, so there are none for a next case."
+            "The gold set against itself should be near 1. The run has only one case, so there is no "
+            "next case to compare with."
         ),
     )
 
@@ -165,13 +166,13 @@ def _powered(report: Report) -> PageTable:
     rows = _everything(report, "coverage_powered")
     return PageTable(
         "coverage_powered",
-        _("CIA put right by physicians"),
+        _("CIA corrected with physicians’ decisions"),
         [
             (_("Set"), False),
-            (_("Put right by physicians"), True),
+            (_("Corrected with physicians’ decisions"), True),
             (_("Physicians alone"), True),
-            (_("Model alone"), True),
-            (_("Decided of all"), True),
+            (_("Model only"), True),
+            (_("Decided / all"), True),
         ],
         {
             "": [
@@ -190,12 +191,12 @@ def _judge(report: Report) -> PageTable:
     rows = _everything(report, "coverage_judge")
     return PageTable(
         "coverage_judge",
-        _("The model beside physicians"),
+        _("The model compared with physicians"),
         [
             (_("Set"), False),
             (_("Decisions"), True),
             (_("Same answer"), True),
-            (_("Same about full or not"), True),
+            (_("Agree on full coverage or not"), True),
         ],
         {
             "": [
@@ -203,7 +204,10 @@ def _judge(report: Report) -> PageTable:
                 for row in rows
             ]
         },
-        remark=_("As if physicians had decided on every gold point: a decision weighs the inverse of its share."),
+        remark=_(
+            "As if physicians had decided on every gold point: each decision is weighted by the inverse of "
+            "its sampling share."
+        ),
     )
 
 
@@ -213,7 +217,7 @@ def _backward(report: Report) -> PageTable:
     answers = CoverageDecision.OF_CRITERIA
     return PageTable(
         "coverage_criteria",
-        _("What the criteria of each set rest on"),
+        _("Basis of the criteria of each set"),
         [
             (_("Set"), False),
             (_("Criteria"), True),
@@ -236,8 +240,9 @@ def _backward(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "Precision is the share of criteria that a gold point covers in full. Physicians decide on the others; "
-            "those that are sound and needed count with sound extras, once all are decided on."
+            "Precision is the share of criteria that are fully covered by a gold point. Physicians "
+            "decide on the others; those found sound and needed count as “With sound extras” once all "
+            "have been decided."
         ),
     )
 
@@ -250,8 +255,8 @@ def _comparisons(report: Report) -> PageTable:
         [
             (_("First"), False),
             (_("Second"), False),
-            (_("First alone"), True),
-            (_("Second alone"), True),
+            (_("First only"), True),
+            (_("Second only"), True),
             (_("Difference"), True),
             (_("p, over cases"), True),
             (_("p, exact"), True),
@@ -293,13 +298,13 @@ def _only_one(report: Report) -> PageTable:
     groups, remark = first_rows(table_of(report, "only_one").dicts(), cells)
     return PageTable(
         "only_one",
-        _("Gold points that only one of two sets covers"),
+        _("Gold points covered by only one of two sets"),
         [
             (_("Gold point"), False),
             (_("Case"), False),
             (pgettext("of a gold point", "Points"), True),
             (_("Covered by"), False),
-            (_("Not by"), False),
+            (_("Not covered by"), False),
         ],
         groups,
         remark=remark,
@@ -319,12 +324,12 @@ def _uncovered(report: Report) -> PageTable:
             (_("Gold point"), False),
             (_("Case"), False),
             (pgettext("of a gold point", "Points"), True),
-            (_("Covered"), False),
+            (_("Coverage"), False),
             (_("Why"), False),
         ],
         groups,
         remark=remark,
-        empty=_("Every gold point is covered in full."),
+        empty=_("Every gold point is fully covered."),
     )
 
 
@@ -348,7 +353,7 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "sets",
         _("CIA of each set, between the controls"),
-        f"{_('The gold set against itself is above, the criteria for the next case are below.')} {intervals}"
+        f"{_('The gold set against itself is shown above, the criteria for the next case below.')} {intervals}"
         if shifted
         else intervals,
         "coverage",

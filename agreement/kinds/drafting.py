@@ -37,21 +37,21 @@ class DraftingForm(ReportForm):
     """Nothing has to be chosen; a run of coverage may say which published criteria no suggestion covers."""
 
     coverage = forms.ChoiceField(
-        label=gettext_lazy("What no suggestion covers, by"),
+        label=gettext_lazy("Coverage run for missed criteria"),
         required=False,
-        help_text=gettext_lazy("A run of coverage of the drafted criteria against the published ones."),
+        help_text=gettext_lazy("A coverage run of the drafted criteria against the published ones."),
     )
     field_order = ["coverage", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         self.ready = bool(decided_suggestions(benchmark))
-        choose(self, "coverage", [("", _("Not known")), *coverage_choices(benchmark)])
+        choose(self, "coverage", [("", _("Unknown")), *coverage_choices(benchmark)])
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     coverage = parameters.get("coverage") or ""
     if not isinstance(coverage, str):
-        raise WrongParameters(_("“coverage” is RUN/SET."))
+        raise WrongParameters(_("“coverage” must have the form RUN/SET."))
     if coverage:
         missed_by(benchmark, coverage)
     return {"coverage": coverage}
@@ -68,7 +68,7 @@ def compute(
     """The tables of the command ``drafting_report``."""
     inputs = read_drafted(benchmark)
     if not inputs.suggestions:
-        raise WrongParameters(_("No suggestion has been decided on in a rubric that was published."))
+        raise WrongParameters(_("No decision has been made on suggestions in a published rubric."))
     missed = missed_by(benchmark, coverage) if coverage else None
     progress(0.2)
     tables = tables_of(DraftingTables(inputs, rule, missed).files())
@@ -95,7 +95,7 @@ def _digest(inputs: DraftedInputs, missed: Missed | None) -> str:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("What became of drafted criteria")
+    return _("Outcome of drafted criteria")
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
@@ -138,11 +138,12 @@ KIND = Kind(
     title=title,
     form=DraftingForm,
     invitation=Invitation(
-        gettext_lazy("What became of drafted criteria"),
+        gettext_lazy("Outcome of drafted criteria"),
         gettext_lazy(
-            "How many suggestions physicians took, reworded and rejected, and why, by recipe, axis, author and month."
+            "How many suggestions physicians accepted, reworded and rejected, and why, by recipe, axis, "
+            "author and month."
         ),
-        gettext_lazy("This takes a published rubric whose author has decided on suggestions."),
+        gettext_lazy("This report requires a published rubric whose author has decided on suggestions."),
     ),
     template="agreement/kinds/drafting.html",
     body=body,

@@ -27,25 +27,25 @@ from rubrics.models import Case
 SHOWN_ROWS = 50  # of the list of cases; its file has all
 HEADINGS = {
     "recipe": gettext_lazy("By recipe"),
-    "kind": gettext_lazy("By what they rest on"),
+    "kind": gettext_lazy("By basis"),
     "axis": gettext_lazy("By axis"),
     "author": gettext_lazy("By author"),
-    "month": gettext_lazy("By month of the decision"),
+    "month": gettext_lazy("By month of decision"),
 }
 FINDINGS = {
-    codes.INSTRUCTION: gettext_lazy("A passage addresses a model"),
-    codes.NUMBERS_DIFFER: gettext_lazy("A number is in no source"),
+    codes.INSTRUCTION: gettext_lazy("A passage gives instructions to a model"),
+    codes.NUMBERS_DIFFER: gettext_lazy("A number does not occur in any source"),
     codes.CONTRADICTS: gettext_lazy("Contradicts a criterion or a fact"),
     codes.UNSUPPORTED: gettext_lazy("Not supported by its facts"),
-    codes.UNGROUNDED: gettext_lazy("Rests on no fact and no need"),
-    codes.JOINED: gettext_lazy("Joins red flags or prohibitions"),
-    codes.OPPOSITE: gettext_lazy("Opposite of another criterion"),
+    codes.UNGROUNDED: gettext_lazy("Not based on any fact or need"),
+    codes.JOINED: gettext_lazy("Combines red flags or prohibitions"),
+    codes.OPPOSITE: gettext_lazy("Contradicts another criterion"),
     codes.LOW_POINTS: gettext_lazy("Few points for a red flag or a prohibition"),
     codes.LINT: gettext_lazy("Wording"),
-    codes.BANK_DUPLICATE: gettext_lazy("Stands in the bank"),
+    codes.BANK_DUPLICATE: gettext_lazy("Already in the bank"),
     codes.CONFLICT: gettext_lazy("Sources disagree"),
-    codes.UNKNOWN_AXIS: gettext_lazy("Axis that the benchmark has not"),
-    codes.MOVED_QUOTE: gettext_lazy("Quotation stood in another passage"),
+    codes.UNKNOWN_AXIS: gettext_lazy("Axis not in the benchmark"),
+    codes.MOVED_QUOTE: gettext_lazy("Quotation found in another passage"),
     codes.NOT_CHECKED: gettext_lazy("Facts not checked by a second model"),
     NO_FINDING: gettext_lazy("No finding"),
 }
@@ -74,7 +74,7 @@ def slice_label(name: str) -> str:
     if name == ALL:
         return _("All")
     if column == "kind":
-        others = {NEED: _("A need of the asker"), NOTHING: _("Nothing")}
+        others = {NEED: _("A need of the person asking"), NOTHING: _("None")}
         return others.get(value) or str(dict(FactKind.choices).get(value, value))
     return value.replace("_", " ") if column == "axis" else value
 
@@ -102,7 +102,7 @@ def _count(n: int | None) -> str:
 def _taken(rows: list[Row]) -> PageTable:
     return PageTable(
         "drafting",
-        _("How many suggestions physicians took"),
+        _("How many suggestions physicians accepted"),
         [
             (_("Suggestions"), False),
             (_("Cases"), True),
@@ -111,7 +111,7 @@ def _taken(rows: list[Row]) -> PageTable:
             (_("Reworded"), True),
             (_("Rejected"), True),
             (_("Acceptance"), True),
-            (_("Share as is"), True),
+            (_("Share unchanged"), True),
             (_("Survival"), True),
         ],
         _grouped(
@@ -122,8 +122,9 @@ def _taken(rows: list[Row]) -> PageTable:
             ],
         ),
         remark=_(
-            "Acceptance is the share that was taken, as it is or reworded. Survival is the share of those ever taken "
-            "that stand in the rubric in force. A suggestion that rests on facts of several kinds counts for each."
+            "Acceptance is the share of suggestions that were accepted, unchanged or reworded. Survival "
+            "is the share of accepted suggestions that are still in the rubric in force. A suggestion "
+            "based on facts of several kinds counts for each kind."
         ),
     )
 
@@ -142,20 +143,20 @@ def _changed(rows: list[Row]) -> PageTable:
 
     return PageTable(
         "drafting",
-        _("How much was changed, and what findings foretell"),
+        _("Extent of changes, and what findings predict"),
         [
             (_("Suggestions"), False),
             (_("Mean edit distance"), True),
             (_("Quartiles"), True),
-            (_("Other points"), True),
-            (_("Mean change of points"), True),
+            (_("Different points"), True),
+            (_("Mean change in points"), True),
             (_("AUROC of findings"), True),
-            (_("Median seconds read"), True),
+            (_("Median reading time, seconds"), True),
         ],
         _grouped(rows, cells),
         remark=_(
-            "Distances are of reworded suggestions, from 0 (the same text) to 1. AUROC: how well the gravest finding "
-            "tells rejected suggestions from taken ones; 0.5 is chance."
+            "Distances are of reworded suggestions, from 0 (identical text) to 1. AUROC shows how well "
+            "the most serious finding distinguishes rejected from accepted suggestions; 0.5 is chance."
         ),
     )
 
@@ -175,7 +176,7 @@ def _rubrics(report: Report) -> PageTable:
 
     return PageTable(
         "drafting_rubrics",
-        _("What the published rubrics owe to suggestions"),
+        _("Share of published rubrics that came from suggestions"),
         [
             (_("Suggestions"), False),
             (_("Cases"), True),
@@ -184,10 +185,10 @@ def _rubrics(report: Report) -> PageTable:
             (_("Share of the rubric"), True),
             (_("Missed by all suggestions"), True),
             (pgettext("of criteria", "Missed"), True),
-            (_("Of"), True),
+            (_("Total"), True),
         ],
         _grouped(_rubric_slices(report), cells),
-        remark=_("Missed: published criteria that no suggestion covers in full, where a run of coverage was named."),
+        remark=_("Missed: published criteria that no suggestion fully covers, if a coverage run was selected."),
     )
 
 
@@ -208,19 +209,20 @@ def _time(report: Report) -> PageTable:
         _("Time, and authors’ own lists"),
         [
             (_("Suggestions"), False),
-            (_("Cases with time of authors"), True),
+            (_("Cases with author time"), True),
             (_("Author, median minutes"), True),
-            (_("Cases with time of reviewers"), True),
+            (_("Cases with reviewer time"), True),
             (_("Reviewer, median minutes"), True),
             (_("Own lists"), True),
             (_("Own criteria, median"), True),
-            (_("Taken beside them"), True),
-            (_("Said twice"), True),
+            (_("Accepted in addition"), True),
+            (_("Duplicate criterion"), True),
         ],
         _grouped(_rubric_slices(report), cells),
         remark=_(
-            "Active time for a case, over all of its versions. Own lists are what authors had written when they first "
-            "saw the suggestions. There is no comparison with writing unaided, so this says nothing about time saved."
+            "Active time per case, over all of its versions. Own lists are what authors had written "
+            "before they first saw the suggestions. There is no comparison with unaided writing, so time "
+            "saved cannot be inferred."
         ),
     )
 
@@ -230,8 +232,8 @@ def _reasons(report: Report) -> PageTable:
     rows = [row for row in table_of(report, "drafting_reasons").dicts() if row["slice"] == ALL]
     return PageTable(
         "drafting_reasons",
-        _("Why suggestions were rejected"),
-        [(_("Reason"), False), (_("Suggestions"), True), (_("Share of the rejected"), True)],
+        _("Reasons for rejecting suggestions"),
+        [(_("Reason"), False), (_("Suggestions"), True), (_("Share of rejected suggestions"), True)],
         {"": [[labels[row["reason"]], _count(row["n"]), _cell(row, "share")] for row in rows]},
     )
 
@@ -242,7 +244,7 @@ def _findings(report: Report) -> PageTable:
     }  # fmt: skip
     return PageTable(
         "drafting_findings",
-        _("Findings against decisions"),
+        _("Findings compared with decisions"),
         [
             (pgettext("of a suggestion", "Finding"), False),
             (_("Severity"), False),
@@ -319,12 +321,12 @@ def _drawing(rows: list[Row], description: str) -> Any:
     points = [
         Point(slice_label(row["slice"]), row[name], row[f"{name}_low"], row[f"{name}_high"], series)
         for row in rows
-        for name, series in (("acceptance", _("Acceptance")), ("as_is", _("Share as is")))
+        for name, series in (("acceptance", _("Acceptance")), ("as_is", _("Share unchanged")))
     ]
 
     def drawing(palette: Palette) -> object:
         return points_and_whiskers(
-            points, palette, x_title=_("Share of the decided"), description=description, domain=(0.0, 1.0)
+            points, palette, x_title=_("Share of decided suggestions"), description=description, domain=(0.0, 1.0)
         )
 
     return drawing

@@ -59,7 +59,8 @@ class FidelityForm(ReportForm):
         initial=DEFAULT_MARGIN,
         required=False,
         help_text=gettext_lazy(
-            "By how much less Macro-F1 than that of the groups a judge would still do. Settle on it before you look."
+            "How far the Macro-F1 of a judge may be below that of the groups and still be acceptable. "
+            "Decide this before you see the results."
         ),
     )
     field_order = ["judge", "group_a", "group_b", "margin", "seed"]
@@ -79,7 +80,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     margin = parameters.get("margin")
     margin = DEFAULT_MARGIN if margin is None else margin
     if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < 1:
-        raise WrongParameters(_("The margin is a number between 0 and 1."))
+        raise WrongParameters(_("The margin must be a number between 0 and 1."))
     named = named_raters(benchmark, parameters, *NAMES)
     _two_of_physicians(benchmark, named["group_a"], named["group_b"])
     return {**named, "margin": float(margin)}
@@ -90,9 +91,11 @@ def _two_of_physicians(benchmark: Benchmark, *labels: str) -> None:
     for label in labels:
         if resolve_rater(benchmark, label).is_judge:
             words = {"rater": label}
-            raise WrongParameters(_("The human ceiling is that of physicians, and %(rater)s is none.") % words)
+            raise WrongParameters(
+                _("The human ceiling must come from physicians, and %(rater)s is not a physician rater.") % words
+            )
     if len({label.rpartition("@")[0] or label for label in labels}) < len(labels):
-        raise WrongParameters(_("The human ceiling takes two groups: these are two stages of one."))
+        raise WrongParameters(_("The human ceiling requires two groups; these are two stages of the same group."))
 
 
 def compute(
@@ -142,7 +145,7 @@ def compute(
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("%(judge)s beside the human ceiling") % {"judge": display_name(given["judge"], runs)}
+    return _("%(judge)s compared with the human ceiling") % {"judge": display_name(given["judge"], runs)}
 
 
 def body(report: Report, sort: str) -> Context:
@@ -157,7 +160,7 @@ def body(report: Report, sort: str) -> Context:
             Tile(_("Judge, mean of both"), number(overall, "mf1_mean")),
             *_undecided_tile(overall, facts.get("judged_by", "")),
             Tile(_("Human ceiling"), number(overall, "mf1_ceiling")),
-            Tile(_("Judge less ceiling"), number(overall, "mf1_gap")),
+            Tile(_("Judge minus ceiling"), number(overall, "mf1_gap")),
             Tile(
                 _("Decisions"),
                 text=f"{overall['n_pairs']:,}",
@@ -213,24 +216,24 @@ def finding(report: Report, names: Mapping[str, str]) -> str:
     given = {"judge": names["judge"], "margin": f"{row['margin']:g}"}
     if row["bound"] is None:
         given["why"] = translate_remark(row["note"])
-        return _("Nothing can be said about non-inferiority at a margin of %(margin)s: %(why)s.") % given
+        return _("No conclusion can be drawn about non-inferiority at a margin of %(margin)s: %(why)s.") % given
     given["bound"] = Number(row["bound"]).shown
     return {
         "superior": _(
-            "%(judge)s is closer to the groups than they are to each other: the 97.5%% bound of the difference, "
-            "%(bound)s, lies above 0."
+            "%(judge)s is closer to the groups than they are to each other: the 97.5%% bound of the "
+            "difference, %(bound)s, is above 0."
         ),
         "non-inferior": _(
-            "%(judge)s is not inferior to the human ceiling at a margin of %(margin)s: the 97.5%% bound of the "
-            "difference, %(bound)s, lies above −%(margin)s."
+            "%(judge)s is not inferior to the human ceiling at a margin of %(margin)s: the 97.5%% bound "
+            "of the difference, %(bound)s, is above −%(margin)s."
         ),
         "inferior": _(
-            "%(judge)s is inferior to the human ceiling by more than the margin of %(margin)s: all of the interval "
-            "lies below −%(margin)s."
+            "%(judge)s is inferior to the human ceiling by more than the margin of %(margin)s: the whole "
+            "interval is below −%(margin)s."
         ),
         "open": _(
-            "It is not shown that %(judge)s is not inferior to the human ceiling at a margin of %(margin)s: the 97.5%% "
-            "bound of the difference is %(bound)s."
+            "Non-inferiority of %(judge)s to the human ceiling is not shown at a margin of %(margin)s: "
+            "the 97.5%% bound of the difference is %(bound)s."
         ),
     }[row["finding"]] % given
 
@@ -245,7 +248,7 @@ def _undecided_tile(overall: Row, judged_by: str) -> list[Tile]:
         Tile(
             label,
             text=_("%(n)s of %(all)s") % {"n": f"{n:,}", "all": f"{overall['n_pairs'] + n:,}"},
-            detail=_("left out of all figures"),
+            detail=_("excluded from all figures"),
         )
     ]
 
@@ -277,13 +280,15 @@ def figures(report: Report) -> Iterator[Figure]:
             points,
             palette,
             x_title=_("Macro-F1"),
-            description=_("Macro-F1 of the judge with each group, beside that of the groups, for each candidate."),
+            description=_(
+                "Macro-F1 of the judge with each group, compared with that between the groups, for each candidate."
+            ),
             colours=(palette.series[4], palette.series[0], palette.series[1]),
         )
 
     yield Figure(
         "fidelity",
-        _("The judge beside the human ceiling"),
+        _("The judge compared with the human ceiling"),
         _("Macro-F1 on the same n pairs, with 95% intervals over cases.")
         if rows[0]["mf1_mean_low"] is not None
         else _("Macro-F1 on the same n pairs. There are no intervals; the remarks of the table say why."),
@@ -347,9 +352,9 @@ KIND = Kind(
     title=title,
     form=FidelityForm,
     invitation=Invitation(
-        gettext_lazy("A judge beside physicians"),
-        gettext_lazy("A judge against two groups, and the groups against each other, on the same decisions."),
-        gettext_lazy("This takes two groups with submitted work and a judge with a finished run."),
+        gettext_lazy("A judge compared with physicians"),
+        gettext_lazy("Compares a judge with two groups, and the groups with each other, on the same decisions."),
+        gettext_lazy("This report requires two groups with submitted work and a judge with a finished run."),
     ),
     template="agreement/kinds/fidelity.html",
     body=body,

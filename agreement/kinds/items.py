@@ -152,9 +152,9 @@ def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
     first = notable_rows[0] if notable_rows else None
     negative = [facts["n_negative_a"], facts["n_negative_b"]]
     return [
-        Tile(_("They differ on"), number(overall, "rate", scale=100, digits=1, unit="%")),
+        Tile(_("Disagreement"), number(overall, "rate", scale=100, digits=1, unit="%")),
         Tile(
-            _("Criteria they differ on half the time"),
+            _("Criteria with disagreement on half or more of the pairs"),
             text=f"{facts['n_criteria_apart']:,}",
             detail=_("of %(n)s") % {"n": f"{facts['n_criteria']:,}"},
         ),
@@ -164,18 +164,18 @@ def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
             detail=_("Macro-F1 of one response; of %(n)s") % {"n": f"{facts['n_responses']:,}"},
         ),
         Tile(
-            _("Criteria against the rest"),
+            _("Each criterion against the others"),
             text=" · ".join(f"{side['negative']:,}" for side in negative),
             detail=_("discrimination below 0 by A · by B; of %(a)s · %(b)s")
             % {"a": f"{negative[0]['n']:,}", "b": f"{negative[1]['n']:,}"},
         ),
         Tile(
-            _("What tells most"),
+            _("Most informative attributes"),
             text=attribute_name(first["attribute"]) if first else "–",
             detail=_("%(share)s of the uncertainty, p %(p)s")
             % {"share": f"{100 * first['share']:.1f}%", "p": PValue.of(first, "p").shown}
             if first
-            else _("no attribute tells more than chance at 5%"),
+            else _("no attribute is more informative than chance at the 5% level"),
         ),
     ]
 
@@ -252,17 +252,19 @@ def figures(report: Report) -> Iterator[Figure]:
             [charts.Point(attribute_name(row["attribute"]), 100 * row["share"]) for row in attribute_rows],
             palette,
             x_title=_("share of the uncertainty about disagreement, %"),
-            description=_("How much each attribute tells of whether the raters differ, the most telling first."),
+            description=_(
+                "How much each attribute explains disagreement between the raters, the most informative first."
+            ),
             line=charts.Line(0.0, _("nothing")),
             domain=_room([100 * row["share"] for row in attribute_rows]),
         )
 
     yield Figure(
         "attributes",
-        _("What tells where they differ"),
+        _("Attributes that explain disagreement"),
         _(
-            "Mutual information with disagreement beyond what it comes to by chance and by the case alone, in parts of "
-            "the entropy of disagreement."
+            "Mutual information with disagreement, beyond what chance and the case alone explain, as a "
+            "share of the entropy of disagreement."
         ),
         "attributes",
         ranked,
@@ -289,8 +291,8 @@ def figures(report: Report) -> Iterator[Figure]:
         return charts.points_and_whiskers(
             points,
             palette,
-            x_title=_("pairs on which they differ, %"),
-            description=_("How often the raters differ, by the values of the attributes that tell most."),
+            x_title=_("pairs with disagreement, %"),
+            description=_("How often the raters differ, by the values of the most informative attributes."),
             line=charts.Line(100 * overall["rate"], _("all %(rate).1f%%") % {"rate": 100 * overall["rate"]}),
             domain=_room([*ends, 100 * overall["rate"]]),
         )
@@ -298,16 +300,16 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "where",
         ngettext(
-            "How often they differ, by what tells most",
-            "How often they differ, by the %(n)s attributes that tell most",
+            "Disagreement by the most informative attribute",
+            "Disagreement by the %(n)s most informative attributes",
             len(first),
         )
         % {"n": len(first)},
         _("Valid pairs, with 95% intervals over cases; the dashed line is the rate over all pairs.")
         if any(point.low is not None for point in points)
         else _(
-            "Valid pairs; the dashed line is the rate over all. "
-            "There are no intervals; the remarks of the table say why."
+            "Valid pairs; the dashed line is the rate over all pairs. There are no intervals; the table "
+            "notes explain why."
         ),
         "where",
         rates,
@@ -365,15 +367,15 @@ KIND = Kind(
     invitation=Invitation(
         gettext_lazy("Analyse items"),
         gettext_lazy(
-            "On which criteria, responses and attributes two raters differ, and how each physician decides: "
-            "what to discuss, what to reword."
+            "On which criteria, responses and attributes two raters differ, and how each physician "
+            "decides: what to discuss and what to reword."
         ),
-        gettext_lazy("This takes two raters with decisions."),
+        gettext_lazy("This report requires two raters with decisions."),
     ),
     template="agreement/kinds/items.html",
     body=body,
     figures=figures,
-    headline=(gettext_lazy("Share of pairs they differ on"), 3),
+    headline=(gettext_lazy("Share of pairs with disagreement"), 3),
     pairs=pairs,
     methods=methods,
     digest=digest,

@@ -34,9 +34,9 @@ from validation.trials.selectors import reported_runs
 from validation.trials.tables import TrialTables, one_sided
 
 DECIDED_BY = {
-    DecisionRule.SIGN: gettext_lazy("The sign of the difference of its totals"),
-    DecisionRule.MARGIN: gettext_lazy("The same, where the difference is large enough"),
-    DecisionRule.STATED: gettext_lazy("What the model states"),
+    DecisionRule.SIGN: gettext_lazy("The sign of the difference between the totals"),
+    DecisionRule.MARGIN: gettext_lazy("As above, if the difference is large enough"),
+    DecisionRule.STATED: gettext_lazy("The model’s stated preference"),
 }
 
 
@@ -45,7 +45,7 @@ class PairsForm(ReportForm):
 
     run = forms.ChoiceField(label=gettext_lazy("Run"))
     decided_by = forms.ChoiceField(
-        label=gettext_lazy("A trial is decided by"),
+        label=gettext_lazy("How a trial is decided"),
         choices=[(str(rule), words) for rule, words in DECIDED_BY.items()],
         initial=str(DecisionRule.SIGN),
     )
@@ -54,12 +54,14 @@ class PairsForm(ReportForm):
         initial=MARGIN,
         min_value=0,
         max_value=0.99,
-        help_text=gettext_lazy("A difference up to this share of all points is a tie. It counts with a margin alone."),
+        help_text=gettext_lazy(
+            "A difference up to this share of all points is a tie. Applies only if a margin is used."
+        ),
     )
     self_consistency = forms.BooleanField(
-        label=gettext_lazy("Also self-consistency"),
+        label=gettext_lazy("Include self-consistency"),
         required=False,
-        help_text=gettext_lazy("Some publications report it. It says nothing about the reference being better."),
+        help_text=gettext_lazy("Some publications report it. It does not show that the reference is better."),
     )
     field_order = ["run", "decided_by", "margin", "self_consistency", "interval", "seed"]
 
@@ -89,7 +91,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” names no run of trials that has ended."))
+        raise WrongParameters(_("“run” does not name a trial run that has ended."))
     return run
 
 
@@ -97,16 +99,16 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     decided_by = parameters.get("decided_by") or str(DecisionRule.SIGN)
     if decided_by not in [str(rule) for rule in DecisionRule]:
-        raise WrongParameters(_("“decided_by” is one of: %(names)s.") % {"names": ", ".join(DecisionRule)})
+        raise WrongParameters(_("“decided_by” must be one of: %(names)s.") % {"names": ", ".join(DecisionRule)})
     margin = parameters.get("margin", MARGIN)
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < 1:
-        raise WrongParameters(_("“margin” is a number from 0 to below 1."))
+        raise WrongParameters(_("“margin” must be a number from 0 to less than 1."))
     self_consistency = parameters.get("self_consistency", False)
     if not isinstance(self_consistency, bool):
-        raise WrongParameters(_("“self_consistency” is true or false."))
+        raise WrongParameters(_("“self_consistency” must be true or false."))
     named = {"sets": run.set_names, "model": run.model_name}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("The run has other sets, or another model."))
+        raise WrongParameters(_("This run measured other sets or used another model."))
     return {
         "run": run.public_id,
         "decided_by": decided_by,
@@ -246,12 +248,14 @@ KIND = Kind(
     title=title,
     form=PairsForm,
     invitation=Invitation(
-        gettext_lazy("Whether sets of criteria notice a single dangerous error"),
+        gettext_lazy("Whether rubric sets detect a single dangerous error"),
         gettext_lazy(
-            "Wins, score deltas and AUROC on near-miss pairs that physicians confirmed, which errors go unnoticed, and "
-            "which criteria decide."
+            "Wins, score deltas and AUROC on near-miss pairs that physicians confirmed, which errors are "
+            "missed, and which criteria decide."
         ),
-        gettext_lazy("This takes a run of trials that has ended: make pairs first, and have physicians confirm them."),
+        gettext_lazy(
+            "This report requires a trial run that has ended. Create pairs first, and have physicians confirm them."
+        ),
     ),
     template="agreement/kinds/pairs.html",
     body=body,

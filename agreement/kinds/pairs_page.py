@@ -30,7 +30,7 @@ GRADE_LABELS = {
     "flawed": gettext_lazy("Reference with another flaw"),
     "disputed": gettext_lazy("Physicians disagree"),
     "open": gettext_lazy("Not confirmed yet"),
-    "no_error": gettext_lazy("Rejected meanwhile"),
+    "no_error": gettext_lazy("Rejected since"),
 }
 DECISION_LABELS = {
     "win": pgettext_lazy("of a pair", "Win"),
@@ -38,9 +38,9 @@ DECISION_LABELS = {
     "loss": pgettext_lazy("of a pair", "Loss"),
 }
 ONE_SIDED = {
-    "first": gettext_lazy("nearly all answers prefer the text that stands first, whichever it is."),
-    "second": gettext_lazy("nearly all answers prefer the text that stands second, whichever it is."),
-    "same": gettext_lazy("nearly all answers call the two texts the same."),
+    "first": gettext_lazy("nearly all answers prefer the text that comes first, whichever it is."),
+    "second": gettext_lazy("nearly all answers prefer the text that comes second, whichever it is."),
+    "same": gettext_lazy("nearly all answers rate the two texts as equal."),
 }
 MET_BY_LABELS = {"reference": gettext_lazy("the reference"), "candidate": gettext_lazy("the candidate")}
 
@@ -128,10 +128,10 @@ def _pairs(report: Report) -> PageTable:
         ],
         {"": [_pair_cells(row) for row in _leading(report)]},
         remark=_(
-            "Δ is the total of the reference less that of the candidate. Sets with more points have larger Δ, so only "
-            "Δ in percent of all points compares sets."
+            "Δ is the total of the reference minus that of the candidate. Sets with more points have "
+            "larger Δ, so sets can be compared only by Δ as a percentage of all points."
         ),
-        empty=_("No pair of this run is confirmed as dangerous yet."),
+        empty=_("No pair of this run has been confirmed as dangerous yet."),
     )
 
 
@@ -152,7 +152,7 @@ def _auroc(report: Report) -> PageTable:
     has_self = report.parameters["self_consistency"]
     return PageTable(
         "pairs",
-        _("Three questions about the totals, and where a text stands"),
+        _("Comparisons of the totals, and the effect of position"),
         [
             (_("Set"), False),
             (_("Paired AUROC"), True),
@@ -175,17 +175,16 @@ def _auroc(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "Paired: on which share of the pairs is the total of the reference greater? Pooled: of which share of all "
-            "references and candidates, whatever their case? Position effect: Δ with the reference first less Δ with "
-            "it second."
+            "Paired: the share of pairs in which the reference has the higher total. Pooled: the same "
+            "share over all combinations of references and candidates, whatever their case. Position "
+            "effect: Δ with the reference first minus Δ with it second."
         )
         + (
-            " "
-            + _("Self-consistency asks whether Δ agrees with the pairs’ own decisions, and not which text is better.")
+            " " + _("Self-consistency shows whether Δ agrees with the pairs’ own decisions, not which text is better.")
             if has_self
             else ""
         ),
-        empty=_("No pair of this run is confirmed as dangerous yet."),
+        empty=_("No pair of this run has been confirmed as dangerous yet."),
     )
 
 
@@ -197,8 +196,8 @@ def _comparisons(report: Report) -> PageTable:
             (_("First"), False),
             (_("Second"), False),
             (_("Pairs"), True),
-            (_("First alone"), True),
-            (_("Second alone"), True),
+            (_("First only"), True),
+            (_("Second only"), True),
             (_("Difference in wins"), True),
             (_("p, over cases"), True),
             (_("p, exact"), True),
@@ -221,14 +220,14 @@ def _comparisons(report: Report) -> PageTable:
                 for row in _everything(report, "pair_comparisons")
             ]
         },
-        remark=_("First alone, second alone: pairs that one of the two sets wins and the other does not."),
+        remark=_("“First only” and “Second only” count pairs that one of the two sets wins and the other does not."),
     )
 
 
 def _answers(report: Report) -> PageTable:
     return PageTable(
         "answers",
-        _("What the model states, by where a text stands"),
+        _("The model’s stated preference, by position of the text"),
         [
             (_("Set"), False),
             (_("Trials"), True),
@@ -248,7 +247,10 @@ def _answers(report: Report) -> PageTable:
                 for row in table_of(report, "answers").dicts()
             ]
         },
-        remark=_("Each text stands first in half of the trials, so that a model that reads them prefers no place."),
+        remark=_(
+            "Each text comes first in half of the trials, so a model that reads them should show no "
+            "preference for a position."
+        ),
     )
 
 
@@ -260,11 +262,11 @@ def _mutation(report: Report) -> PageTable:
             own.append([slice_label(row["slice"]), _count(row["n_pairs"]), _count(row["noticed"]), _cell(row, "score")])
     return PageTable(
         "mutation",
-        _("Errors that the criteria notice"),
-        [(_("Kind of error"), False), (_("Pairs"), True), (_("Noticed"), True), (_("Mutation score"), True)],
+        _("Errors that the criteria detect"),
+        [(_("Kind of error"), False), (_("Pairs"), True), (_("Detected"), True), (_("Mutation score"), True)],
         groups or {"": []},
-        remark=_("Noticed: one of the two texts alone meets some criterion in most trials."),
-        empty=_("No pair of this run is confirmed as dangerous yet."),
+        remark=_("Detected: in most trials, some criterion is met by only one of the two texts."),
+        empty=_("No pair of this run has been confirmed as dangerous yet."),
     )
 
 
@@ -296,7 +298,7 @@ def _pair_link(report: Report, key: str) -> str:
 def _none_of_decided(report: Report, words: str) -> str:
     """What an empty list of confirmed dangerous pairs says: ``words`` only where criteria decided some such pair."""
     rows = [row for row in _everything(report, "mutation") if row["n_pairs"]]
-    return words if rows else _("Criteria have judged no confirmed dangerous pair in enough trials.")
+    return words if rows else _("No confirmed dangerous pair has been judged by criteria in enough trials.")
 
 
 def _answers_by_rubrics(report: Report) -> list[Row]:
@@ -310,11 +312,11 @@ def _unnoticed(report: Report) -> PageTable:
     groups, remark = first_rows(table_of(report, "unnoticed").dicts(), cells, _set_of)
     return PageTable(
         "unnoticed",
-        _("Errors that go unnoticed: criteria to write"),
-        [(_("Pair"), False), (_("Kind of error"), False), (_("What was changed"), False), (_("Why it matters"), False)],
+        _("Undetected errors: criteria to write"),
+        [(_("Pair"), False), (_("Kind of error"), False), (_("Change made"), False), (_("Why it matters"), False)],
         groups,
         remark=remark,
-        empty=_none_of_decided(report, _("Every set notices every error.")),
+        empty=_none_of_decided(report, _("Every set detects every error.")),
     )
 
 
@@ -328,8 +330,8 @@ def _apart(report: Report) -> PageTable:
         _("Other pairs"),
         first.columns,
         groups or {"": []},
-        remark=_("They count in no figure above."),
-        empty=_("Every pair of this run is confirmed as dangerous."),
+        remark=_("These pairs are not included in any figure above."),
+        empty=_("Every pair of this run has been confirmed as dangerous."),
     )
 
 
@@ -383,7 +385,7 @@ def _deciding(report: Report) -> PageTable:
         ],
         groups,
         remark=remark,
-        empty=_none_of_decided(report, _("No criterion tells the texts of a pair apart.")),
+        empty=_none_of_decided(report, _("No criterion distinguishes the texts of a pair.")),
     )
 
 
@@ -398,7 +400,7 @@ def _never_decisive(report: Report) -> PageTable:
         [(_("Criterion"), False), (_("Case"), False), (pgettext("of a criterion", "Points"), True), (_("Pairs"), True)],
         groups,
         remark=remark,
-        empty=_("Each criterion decides a pair.")
+        empty=_("Every criterion decides at least one pair.")
         if any(row["n_good"] for row in _answers_by_rubrics(report))
         else _("No pair was judged by criteria."),
     )
@@ -448,7 +450,7 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "deltas",
             _("Δ of every pair, by kind of error"),
-            _("In percent of all points of the set for the case. A dot leads to its pair."),
+            _("As a percentage of all points of the set for the case. Select a dot to open its pair."),
             "each_pair",
             _deltas(deltas, _("Δ, % of points")),
         )
@@ -458,7 +460,7 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "mutation",
             _("Mutation score of each set"),
-            _("The share of errors that some criterion notices. Lines are 95% intervals over cases."),
+            _("The share of errors that at least one criterion detects. Lines are 95% intervals over cases."),
             "mutation",
             _whiskers(points, _("Mutation score")),
         )

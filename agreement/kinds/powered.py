@@ -59,7 +59,7 @@ class PoweredForm(ReportForm):
     """A judge, physicians, and the threshold."""
 
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
-    reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
+    reference = forms.ChoiceField(label=gettext_lazy("Decisions by"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     interval = None  # type: ignore[assignment]  # Django's way to leave a field out: there is one rule
     field_order = ["judge", "reference", "k", "seed"]
@@ -71,16 +71,20 @@ class PoweredForm(ReportForm):
         choose(self, "reference", grouped(references))
         self.fields["reference"].initial = settled_first(references)
         self.fields["k"].initial, self.fields["k"].help_text = suggested_k(benchmark)
-        self.fields["seed"].help_text = _("No chance enters these figures: their intervals are computed, not drawn.")
+        self.fields["seed"].help_text = _(
+            "These figures involve no random sampling: their intervals are computed by formula."
+        )
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     k = checked_k(parameters.get("k"))
     named = named_raters(benchmark, parameters, "judge", "reference")
     if not resolve_rater(benchmark, named["judge"]).is_judge:
-        raise WrongParameters(_("Predictions are a judge’s, a jury’s or a run’s."))
+        raise WrongParameters(_("Predictions must come from a judge, a jury or a run."))
     if resolve_rater(benchmark, named["reference"]).is_judge:
-        raise WrongParameters(_("The decisions that count are those of physicians: a group, a consensus, a physician."))
+        raise WrongParameters(
+            _("The decisions used must be those of physicians: a group, a consensus or a single physician.")
+        )
     return {**named, "k": k}
 
 
@@ -148,7 +152,7 @@ def _effective(rows: list[Row], name: str = "") -> list[float]:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("Scores by %(judge)s, put right by %(reference)s, k = %(k)s") % {
+    return _("Scores by %(judge)s, corrected with %(reference)s, k = %(k)s") % {
         "judge": display_name(given["judge"], runs),
         "reference": display_name(given["reference"], runs),
         "k": given["k"],
@@ -195,7 +199,9 @@ def body(report: Report, sort: str) -> Context:
         "sections": sections,
         "effective": min(effective, default=None),
         "effective_most": max(effective, default=None),
-        "counting": _("invalid and missing verdicts against the candidate; no score where something is not assessed"),
+        "counting": _(
+            "invalid and missing verdicts count against the candidate; no score if a criterion could not be assessed"
+        ),
     }
 
 
@@ -282,7 +288,7 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             f"overall_{measure}",
             _("%(measure)s three ways") % {"measure": label},
-            _("With 95% intervals by cases. Where the judge is informative, the first is shorter than the second."),
+            _("With 95% intervals over cases. If the judge is informative, the first is shorter than the second."),
             f"overall_{measure}",
             drawing,
         )
@@ -354,12 +360,14 @@ KIND = Kind(
     title=title,
     form=PoweredForm,
     invitation=Invitation(
-        gettext_lazy("Put a judge’s scores right by physicians"),
+        gettext_lazy("Correct a judge’s scores with physicians’ decisions"),
         gettext_lazy(
-            "A judge on every response and physicians on a sample give scores without the judge’s bias, "
-            "with an interval shorter than that of the physicians alone."
+            "A judge grades every response and physicians grade a sample. The resulting scores are free "
+            "of the judge’s bias, with shorter intervals than from the physicians alone."
         ),
-        gettext_lazy("It takes a judge with a finished run, and physicians’ decisions on some of the same responses."),
+        gettext_lazy(
+            "This report requires a judge with a finished run, and physicians’ decisions on some of the same responses."
+        ),
     ),
     template="agreement/kinds/powered.html",
     body=body,

@@ -40,7 +40,7 @@ class RefinementForm(ReportForm):
     run = forms.ChoiceField(label=gettext_lazy("Run"))
     rater = forms.ChoiceField(
         label=gettext_lazy("Graded by"),
-        help_text=gettext_lazy("A run of a judge over base and refined responses, or a group that was given both."),
+        help_text=gettext_lazy("A judge run over base and refined responses, or a group that graded both."),
     )
     field_order = ["run", "rater", "interval", "seed"]
 
@@ -69,7 +69,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” names no run of refinement that has ended."))
+        raise WrongParameters(_("“run” does not name a refinement run that has ended."))
     return run
 
 
@@ -77,7 +77,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     named = {"base": run.base_name, "arms": run.arm_names}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("The run has another base, or other arms."))
+        raise WrongParameters(_("This run has a different base or different arms."))
     return {"run": run.public_id, **named_raters(benchmark, parameters, "rater"), **named}
 
 
@@ -227,12 +227,12 @@ KIND = Kind(
     title=title,
     form=RefinementForm,
     invitation=Invitation(
-        gettext_lazy("Whether sets of criteria can guide an improvement"),
+        gettext_lazy("Whether rubric sets can guide an improvement"),
         gettext_lazy(
-            "Gains of refined responses over their bases by arm and axis, beside length, harms, and numbers that came "
-            "from nowhere."
+            "Gains of refined responses over their bases by arm and axis, with length, harms, and "
+            "numbers of unknown origin."
         ),
-        gettext_lazy("This takes a run of refinement that has ended, and somebody who has graded its texts."),
+        gettext_lazy("This report requires a refinement run that has ended, and a rater who has graded its texts."),
     ),
     template="agreement/kinds/refinement.html",
     body=body,

@@ -29,7 +29,7 @@ AXIS = "axis:"
 KINDS = {
     "new_number": gettext_lazy("New number"),
     "new_drug": gettext_lazy("New drug name"),
-    "stray": gettext_lazy("Change that no edit explains"),
+    "stray": gettext_lazy("Changes not explained by an edit"),
 }
 ACTIONS = {"added": pgettext_lazy("sentence", "added"), "removed": pgettext_lazy("sentence", "removed")}
 
@@ -132,8 +132,8 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
             ]
         },
         remark=_(
-            "New numbers have a unit, and stand neither in the base nor in an edit that was carried out nor in the "
-            "conversation."
+            "New numbers have a unit and occur neither in the base, nor in an edit that was carried out, "
+            "nor in the conversation."
         ),
     )
 
@@ -142,12 +142,12 @@ def _relative(report: Report, rows: list[Row]) -> PageTable:
     facts = report.result["facts"]
     return PageTable(
         "refinement",
-        _("Four figures that are all called relative improvement"),
+        _("Four figures, each called relative improvement"),
         [
             (pgettext("of a refinement", "Arm"), False),
             (_("Gain / base"), True),
             (_("Gain / room left"), True),
-            (_("Mean of cases’ own"), True),
+            (_("Mean of the cases’ own gains"), True),
             (_("Cases with a base above 0"), True),
             (_("Gain / gain of the upper bound"), True),
         ],
@@ -189,7 +189,7 @@ def _length(report: Report) -> PageTable:
     rows = table_of(report, "refinement_length").dicts()
     return PageTable(
         "refinement_length",
-        _("Is the gain only length?"),
+        _("Is the gain due to length only?"),
         [
             (pgettext("of a refinement", "Arm"), False),
             (_("Cases"), True),
@@ -214,7 +214,8 @@ def _length(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "The gain at equal length is what is left once the change of length is taken out; it has no interval."
+            "The gain at equal length is the gain that remains after adjusting for the change in length; "
+            "it has no interval."
         ),
     )
 
@@ -238,16 +239,16 @@ def _findings(report: Report) -> PageTable:
     remark = _("%(n)s more are in the file.") % {"n": f"{more:,}"} if more else ""
     return PageTable(
         "refinement_findings",
-        _("What nothing accounts for"),
+        _("Content of unknown origin"),
         [
             (_("Text"), False),
-            (pgettext("of a sentence", "What"), False),
+            (pgettext("of a sentence", "Change"), False),
             (pgettext("of a refinement", "Arm"), False),
             (_("Case"), False),
         ],
         groups or {"": []},
         remark=remark,
-        empty=_("Every change is one that the plan asked for, and brings no number or drug of its own.")
+        empty=_("Every change was requested by the plan and introduces no new number or drug name.")
         if facts["n_texts"]
         else _("No response was refined."),
     )
@@ -258,7 +259,7 @@ def _harms(report: Report) -> PageTable:
     rows, remark = _listed(report, "refinement_harms")
     return PageTable(
         "refinement_harms",
-        _("Harms: met before, and not after"),
+        _("Harms: met before but not after"),
         [
             (_("Criterion"), False),
             (pgettext("of a criterion", "Points"), True),
@@ -266,8 +267,10 @@ def _harms(report: Report) -> PageTable:
             (_("Case"), False),
         ],
         {"": [[row["text"], f"{row['points']:+d}", arm_label(row["arm"], facts), row["case"]] for row in rows]},
-        remark=remark or _("Of a criterion with negative points: not met before, and met after."),
-        empty=_("No refined text does worse by any criterion.") if _is_graded(report) else _("No text is graded yet."),
+        remark=remark or _("For criteria with negative points: not met before, but met after."),
+        empty=_("No refined text is worse on any criterion.")
+        if _is_graded(report)
+        else _("No text has been graded yet."),
     )
 
 
@@ -276,7 +279,7 @@ def _refused(report: Report) -> PageTable:
     rows, remark = _listed(report, "refinement_refused")
     return PageTable(
         "refinement_refused",
-        _("Edits that the editor refused"),
+        _("Edits rejected by the editor"),
         [
             (_("Edit"), False),
             (_("Why"), False),
@@ -285,7 +288,7 @@ def _refused(report: Report) -> PageTable:
         ],
         {"": [[row["instruction"], row["why"], arm_label(row["arm"], facts), row["case"]] for row in rows]},
         remark=remark,
-        empty=_("None was refused."),
+        empty=_("No edits were rejected."),
     )
 
 
@@ -306,8 +309,8 @@ def figures(report: Report) -> Iterator[Figure]:
         return
     yield Figure(
         "cases",
-        _("Every case before and after"),
-        _("Lines that fall have another colour. A dot leads to both texts, side by side."),
+        _("Each case before and after"),
+        _("Falling lines have a different colour. Select a dot to see both texts side by side."),
         "refinement_cases",
         _slopes(slopes, _("Score")),
     )
@@ -327,7 +330,7 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "axes",
             _("Gain by axis"),
-            _("In points of 100. Lines are 95% intervals over cases."),
+            _("On a scale of 100 points. Lines are 95% intervals over cases."),
             "refinement",
             _whiskers(points, _("Gain in points")),
         )
@@ -350,7 +353,7 @@ def _slopes(slopes: list[ScoreSlope], y_title: str) -> Any:
             left=_("Before"),
             right=_("After"),
             y_title=y_title,
-            description=_("The score of every case before and after refinement, by arm."),
+            description=_("The score of each case before and after refinement, by arm."),
         )
 
     return drawing

@@ -40,13 +40,13 @@ MAX_OTHER_RATERS = 8
 class ScoresForm(ReportForm):
     """A rater and the threshold, and other raters whose ranks are compared."""
 
-    rater = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
+    rater = forms.ChoiceField(label=gettext_lazy("Decisions by"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     also = forms.MultipleChoiceField(
-        label=gettext_lazy("Ranks beside those by"),
+        label=gettext_lazy("Compare ranks with those by"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("Do other graders put the candidates in the same order?"),
+        help_text=gettext_lazy("Do other graders rank the candidates in the same order?"),
     )
     field_order = ["rater", "k", "also", "interval", "seed"]
 
@@ -93,7 +93,7 @@ def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
                 usual_labels.append(other.label)
         return [label for label in dict.fromkeys(usual_labels) if label != rater][:USUAL_OTHERS]
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise WrongParameters(_("“also” is a list of raters."))
+        raise WrongParameters(_("“also” must be a list of raters."))
     if len(set(given)) > MAX_OTHER_RATERS + 1:  # one of them may be the rater itself
         raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS})
     others = [resolve_rater(benchmark, name) for name in dict.fromkeys(given)]
@@ -224,9 +224,9 @@ KIND = Kind(
     invitation=Invitation(
         gettext_lazy("Score the candidates"),
         gettext_lazy(
-            "Invalid and missing verdicts count against the candidate; their number stands beside each score."
+            "Invalid and missing verdicts count against the candidate; their number is shown next to each score."
         ),
-        gettext_lazy("There is no rater with decisions yet."),
+        gettext_lazy("No rater has made decisions yet."),
     ),
     template="agreement/kinds/scores.html",
     body=body,

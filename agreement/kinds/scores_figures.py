@@ -73,14 +73,14 @@ def _coverage(report: Report) -> Iterator[Figure]:
                 palette,
                 x_title=_("Rubric Accuracy"),
                 y_title=f"CACS@{k}",
-                description=_("CACS against Rubric Accuracy, a dot for each candidate."),
+                description=_("CACS against Rubric Accuracy, with one dot per candidate."),
                 x_ends=ends_of(rows, "rubric_accuracy"),
                 y_ends=ends_of(rows, "cacs_at_k"),
                 diagonal=_("CACS = Rubric Accuracy"),
             )
 
         threshold = _(
-            "Of candidates that lie one above another, the threshold tells apart what partial credit does not."
+            "For candidates that are one above another, the threshold shows a difference that partial credit does not."
         )
         shown = (
             _("Lines are 95% intervals over cases; on the dashed diagonal, where it is in sight, both are equal.")
@@ -128,16 +128,18 @@ def _families(report: Report) -> Iterator[Figure]:
         return heat_map(
             cells(),
             palette,
-            description=_("How far the Rubric Accuracy of each candidate in each family lies from its own over all."),
+            description=_(
+                "How far the Rubric Accuracy of each candidate in each family differs from its overall value."
+            ),
             key_title=_("points from the candidate’s own"),
         )
 
     yield Figure(
         "families",
-        _("Where each candidate is stronger and weaker than itself"),
+        _("Strengths and weaknesses of each candidate relative to its own overall score"),
         _(
-            "Rubric Accuracy in each family less that over all responses, in points: blue above, amber below. "
-            "Intervals and numbers of responses stand in the table."
+            "Rubric Accuracy in each family minus that over all responses, in percentage points: blue "
+            "above, amber below. Intervals and numbers of responses are in the table."
         ),
         "families",
         drawing,
@@ -169,8 +171,8 @@ def _registers(report: Report) -> Iterator[Figure]:
         return charts.points_and_whiskers(
             points,
             palette,
-            x_title=_("lay less professional, points"),
-            description=_("Scores on lay cases less those on professional ones, for each candidate."),
+            x_title=_("lay minus professional, percentage points"),
+            description=_("Scores on lay cases minus those on professional ones, for each candidate."),
             line=charts.Line(0.0, _("no difference")),
             domain=(-most, most),
         )
@@ -178,9 +180,9 @@ def _registers(report: Report) -> Iterator[Figure]:
     yield Figure(
         "registers",
         _("Lay and professional cases"),
-        _("Figures on lay cases less those on professional ones, with 95% intervals over cases.")
+        _("Figures on lay cases minus those on professional ones, with 95% intervals over cases.")
         if any(point.low is not None for point in points)
-        else _("Figures on lay cases less those on professional ones. None has an interval; the remarks say why."),
+        else _("Figures on lay cases minus those on professional ones. There are no intervals; the notes explain why."),
         "registers",
         drawing,
     )
@@ -201,7 +203,7 @@ def _slopes(report: Report) -> Iterator[Figure]:
             yield Figure(
                 f"ranks-{number}",
                 _("Ranks by %(a)s and by %(b)s") % names,
-                _("By CACS@%(k)s, on the responses that both score; where the rank differs the line stands out.")
+                _("By CACS@%(k)s, on the responses that both score; lines with different ranks are highlighted.")
                 % {"k": k},
                 "graders",
                 _Slope(ranked, names),
@@ -243,7 +245,7 @@ def _length(report: Report) -> Iterator[Figure]:
             palette,
             x_title=_("mean length of a response, characters"),
             y_title=_("Rubric Accuracy"),
-            description=_("Rubric Accuracy against the mean length of responses, a dot for each candidate."),
+            description=_("Rubric Accuracy against the mean length of responses, with one dot per candidate."),
             x_limits=(0.0, 1.2 * longest),
             y_ends=ends_of(table_of(report, "scoreboard").dicts(), "rubric_accuracy"),
         )
@@ -251,7 +253,7 @@ def _length(report: Report) -> Iterator[Figure]:
     yield Figure(
         "length",
         _("Length and partial credit"),
-        _("A dot for each candidate; the table has the correlations over single responses."),
+        _("Each dot is a candidate; the table gives the correlations over single responses."),
         "length",
         drawing,
     )

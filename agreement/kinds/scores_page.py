@@ -65,7 +65,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
 
 def _titles(report: Report) -> dict[str, str]:
     """Titles of the slices whose title is not their tag."""
-    return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **titles_of_named(report.benchmark)}
+    return {CONSENSUS_TAG: _("Consensus criteria, as in HealthBench Consensus"), **titles_of_named(report.benchmark)}
 
 
 def _board(report: Report, sort: str, part: str) -> Context:
@@ -299,10 +299,10 @@ def counting(rules: str) -> str:
     default = str(DEFAULT_RULES)
     if not rules.startswith(default):
         return rules
-    words = _("invalid and missing verdicts against the candidate; no score where something is not assessed")
+    words = _("invalid and missing verdicts count against the candidate; no score if a criterion could not be assessed")
     if not rules.endswith(MEAN_OF_REPLICATES):
         return words
-    return "; ".join([words, _("the rubric score takes the mean of a criterion’s valid replicates")])
+    return "; ".join([words, _("the rubric score uses the mean of each criterion’s valid replicates")])
 
 
 def _undecided_pairs(rows: list[Any], undecided_by: str) -> Row | None:

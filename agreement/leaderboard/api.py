@@ -65,7 +65,7 @@ class Leaderboard(APIView):
         benchmark = get_benchmark(request.user, slug)
         sort = request.query_params.get("sort", RANKED[0])
         if sort not in RANKED:
-            message = _("“sort” is one of: %(names)s.") % {"names": ", ".join(RANKED)}
+            message = _("“sort” must be one of: %(names)s.") % {"names": ", ".join(RANKED)}
             raise serializers.ValidationError({"sort": [message]})
         public_id = request.query_params.get("report")
         report = access.get_report(request.user, slug, public_id) if public_id else selectors.newest_report(benchmark)

@@ -50,7 +50,7 @@ class Ambiguity(_Part):
     @model_validator(mode="after")
     def _within(self) -> Ambiguity:
         if self.threshold > AmbiguousBy(self.rule).most:
-            raise ValueError(_("The threshold is at most %(most)g.") % {"most": AmbiguousBy(self.rule).most})
+            raise ValueError(_("The threshold must be at most %(most)g.") % {"most": AmbiguousBy(self.rule).most})
         return self
 
 
@@ -70,7 +70,7 @@ class PlanDocument(_Part):
     def _names(cls, values: list[str]) -> list[str]:
         named = [level_value(value) for value in values]
         if any(not name or len(name) > MAX_SCALE_NAME_LENGTH for name in named) or len({*named}) < len(named):
-            raise ValueError(_("Each level has a name of its own."))
+            raise ValueError(_("Each level must have a different name."))
         return named
 
     @field_validator("formats")
@@ -84,7 +84,7 @@ class PlanDocument(_Part):
         unknown = sorted({*values} - {*KEYS})
         if unknown:
             given = {"unknown": ", ".join(unknown)[:200], "names": ", ".join(KEYS)}
-            raise ValueError(_("There is no measure %(unknown)s: %(names)s.") % given)
+            raise ValueError(_("There is no measure %(unknown)s. Available: %(names)s.") % given)
         return list(dict.fromkeys(values))
 
     @property
@@ -101,7 +101,7 @@ def level_value(name: str) -> str:
 def read_plan(content: bytes | str) -> PlanDocument:
     """The plan of a file; `WrongPlan` names each field that is wrong."""
     if len(content) > MAX_BYTES:
-        raise WrongPlan(_("The file is too large for a plan."))
+        raise WrongPlan(_("The file is too large to be a plan."))
     try:
         value = read_json(content)
     except (ValueError, RecursionError) as error:

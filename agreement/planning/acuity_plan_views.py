@@ -56,9 +56,9 @@ def acuity_plans(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error("file", str(error))
                 status = error.status_code
             else:
-                text = _("Plan %(number)s is imported.")
+                text = _("Plan %(number)s has been imported.")
                 if not created:
-                    text = _("Plan %(number)s is the same, and is here already.")
+                    text = _("This plan has already been imported as plan %(number)s.")
                 messages.success(request, text % {"number": plan.number})
                 return redirect("agreement:acuity-plans", slug)
     return _page(request, slug, form, status)
@@ -80,7 +80,7 @@ def acuity_plan_sign(request: SignedInRequest, slug: str, number: int) -> HttpRe
         services.sign_plan(plan=plan, by=request.user, at=timezone.now())
     except DomainError as error:
         return _page(request, slug, AcuityPlanForm(), error.status_code, str(error))
-    messages.success(request, _("Plan %(number)s is signed.") % {"number": plan.number})
+    messages.success(request, _("Plan %(number)s has been signed.") % {"number": plan.number})
     return redirect("agreement:acuity-plans", slug)
 
 

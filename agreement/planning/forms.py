@@ -23,11 +23,11 @@ class PlanForm(forms.Form):
     """Sent by GET, so that a plan has an address. ``ready``: there is enough to plan from."""
 
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
-    reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
+    reference = forms.ChoiceField(label=gettext_lazy("Decisions by"))
     measure = forms.ChoiceField(label=pgettext_lazy("score", "Measure"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     half_width = forms.FloatField(
-        label=gettext_lazy("Half-width wanted"),
+        label=gettext_lazy("Desired half-width"),
         min_value=1e-6,
         max_value=100,
         help_text=gettext_lazy("Of the 95% interval: 0.05 for a rubric score, 5 for Rubric Accuracy or CACS."),
@@ -36,12 +36,12 @@ class PlanForm(forms.Form):
         label=gettext_lazy("Cases planned"),
         min_value=MINIMUM_EFFECTIVE_CASES,
         max_value=1_000_000,
-        help_text=gettext_lazy("For the smallest difference that will show."),
+        help_text=gettext_lazy("Used to compute the smallest detectable difference."),
     )
     other = forms.ChoiceField(
         label=gettext_lazy("Another judge"),
         required=False,
-        help_text=gettext_lazy("To plan a comparison of Macro-F1."),
+        help_text=gettext_lazy("Used to plan a comparison of Macro-F1."),
     )
     ready: bool = True
 
@@ -68,9 +68,9 @@ class PlanForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("measure") == "rubric_score" and (cleaned.get("half_width") or 0) > 1:
-            self.add_error("half_width", _("A rubric score runs from 0 to 1: its half-width is at most 1."))
+            self.add_error("half_width", _("A rubric score ranges from 0 to 1, so its half-width can be at most 1."))
         if cleaned.get("other") and cleaned.get("other") == cleaned.get("judge"):
-            self.add_error("other", _("Choose another judge than the first."))
+            self.add_error("other", _("Choose a judge other than the first."))
         return cleaned
 
     @property

@@ -111,17 +111,20 @@ def _figure(plan: Plan, candidate: str) -> Figure | None:
         return charts.lines(
             [point for point in drawn if point[2] is not None],
             palette,
-            x_title=_("cases that physicians grade"),
+            x_title=_("cases graded by physicians"),
             y_title=_("half-width of %(measure)s") % {"measure": label},
-            description=_("How the half-width of the 95%% interval falls with the cases that physicians grade.") % {},
+            description=_(
+                "How the half-width of the 95%% interval decreases with the number of cases that physicians grade."
+            )
+            % {},
         )
 
     return Figure(
         "curve",
         _("Half-width by cases graded, %(candidate)s") % {"candidate": candidate},
-        _("Both lines meet where physicians grade every case: from there on it takes more cases.")
+        _("The two lines meet where physicians grade every case; beyond that, more cases are needed.")
         if any(row["half_width"] is not None for row in rows)
-        else _("Where physicians grade every case the line ends: from there on it takes more cases."),
+        else _("The line ends where physicians grade every case; beyond that, more cases are needed."),
         "curve",
         drawing,
     )

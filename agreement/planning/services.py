@@ -62,9 +62,9 @@ def sign_plan(*, plan: AcuityPlan, by: User | None, at: datetime) -> AcuityPlan:
     Benchmark.objects.select_for_update(no_key=True).get(pk=plan.benchmark_id)
     plan = AcuityPlan.objects.select_for_update().get(pk=plan.pk)
     if plan.signed_at is not None:
-        raise Conflict(_("Plan %(number)s is signed already.") % {"number": plan.number})
+        raise Conflict(_("Plan %(number)s has already been signed.") % {"number": plan.number})
     if AcuityPlan.objects.filter(benchmark=plan.benchmark_id, number__gt=plan.number).exists():
-        raise Conflict(_("There is a newer plan. Look at it, then sign that one."))
+        raise Conflict(_("There is a newer plan. Review it, then sign that one."))
     plan.signed_by, plan.signed_as, plan.signed_at = by, str(by) if by else "", at
     plan.save(update_fields=["signed_by", "signed_as", "signed_at"])
     return plan

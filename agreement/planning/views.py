@@ -98,7 +98,7 @@ def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpRes
         return plan
     figure = presentation.shown(plan, chosen=request.GET.get("candidate", ""))["figure"]
     if figure is None:
-        return _refused(_("There is no curve of this candidate: too few cases are graded."))
+        return _refused(_("This candidate has no curve because too few cases have been graded."))
     make, kind = FILES[suffix]
     response = HttpResponse(make(figure.drawing), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="curve.{suffix}"'

@@ -166,7 +166,7 @@ class Reports(APIView):
         kind = request.query_params.get("kind")
         if kind:
             if kind not in Report.Kind.values:
-                raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
+                raise serializers.ValidationError({"kind": [_("There is no report kind “%(kind)s”.") % {"kind": kind}]})
             reports = reports.filter(kind=kind)
         archived = request.query_params.get("archived", "")
         if archived not in ("", "true", "false"):

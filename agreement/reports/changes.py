@@ -198,7 +198,7 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
 def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     if rests.coverage_run:
         (decided,) = _counts(_COVERAGE, given)
-        in_words = ngettext("%(n)s answer decided on", "%(n)s answers decided on", decided)
+        in_words = ngettext("%(n)s answer decided", "%(n)s answers decided", decided)
         yield _change("coverage_decisions", decided, in_words)
         yield from _label_changes(given)
         return
@@ -209,7 +209,7 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         return
     if rests.drafting:
         (decided,) = _counts(_SUGGESTIONS, given)
-        in_words = ngettext("%(n)s suggestion decided on", "%(n)s suggestions decided on", decided)
+        in_words = ngettext("%(n)s suggestion decided", "%(n)s suggestions decided", decided)
         yield _change("suggestions", decided, in_words)
         yield _published(given)
         yield from _label_changes(given)
@@ -218,18 +218,22 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
     sent, accepted, back = _counts(_ASSIGNMENTS, given)
-    handed_in = ngettext("work on %(n)s response handed in", "work on %(n)s responses handed in", sent)
+    handed_in = ngettext("work on %(n)s response submitted", "work on %(n)s responses submitted", sent)
     yield _change("responses_handed_in", sent, handed_in)
     taken = ngettext("work on %(n)s response accepted", "work on %(n)s responses accepted", accepted)
     yield _change("responses_accepted", accepted, taken)
-    given_back = ngettext("work on %(n)s response given back", "work on %(n)s responses given back", back)
+    given_back = ngettext(
+        "work on %(n)s response returned or released", "work on %(n)s responses returned or released", back
+    )
     yield _change("responses_given_back", back, given_back)
     (checks,) = _counts(_CHECKS, given)
     yield _change("checks", checks, ngettext("%(n)s check added", "%(n)s checks added", checks))
     (amended,) = _counts(_AMENDMENTS, given)
     yield _change("amendments", amended, ngettext("%(n)s decision amended", "%(n)s decisions amended", amended))
     (ruled,) = _counts(_RULINGS, given)
-    yield _change("rulings", ruled, ngettext("%(n)s ruling by adjudicators", "%(n)s rulings by adjudicators", ruled))
+    yield _change(
+        "rulings", ruled, ngettext("%(n)s adjudicators’ ruling added", "%(n)s adjudicators’ rulings added", ruled)
+    )
     (verdicts,) = _counts(_VERDICTS, given)
     yield _change("verdicts", verdicts, ngettext("%(n)s verdict added", "%(n)s verdicts added", verdicts))
     for run in rests.runs_now:
@@ -242,7 +246,7 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     (readings,) = _counts(_READINGS, given) if rests.readings else (0,)
     yield _change("readings", readings, ngettext("%(n)s reading imported", "%(n)s readings imported", readings))
     (mapped,) = _counts(_SOURCE_LABELS, given) if rests.readings else (0,)
-    in_words = ngettext("source label of %(n)s case mapped", "source labels of %(n)s cases mapped", mapped)
+    in_words = ngettext("source label mapped for %(n)s case", "source labels mapped for %(n)s cases", mapped)
     yield _change("source_labels", mapped, in_words)
     yield from _label_changes(given)
 
@@ -255,9 +259,9 @@ def _published(given: Mapping[str, Any]) -> Change:
 def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
     excluded, restored, labels = _counts(_CASES, given)
     yield _change("cases_excluded", excluded, ngettext("%(n)s case excluded", "%(n)s cases excluded", excluded))
-    taken_back = ngettext("%(n)s excluded case taken back in", "%(n)s excluded cases taken back in", restored)
+    taken_back = ngettext("%(n)s excluded case included again", "%(n)s excluded cases included again", restored)
     yield _change("cases_taken_back", restored, taken_back)
-    yield _change("labels", labels, ngettext("labels of %(n)s case changed", "labels of %(n)s cases changed", labels))
+    yield _change("labels", labels, ngettext("labels changed for %(n)s case", "labels changed for %(n)s cases", labels))
 
 
 def _change(what: str, n: int, words: str) -> Change:

@@ -21,9 +21,9 @@ from consilium.core.labels import OUTCOME_LABELS
 
 PER_PAGE = 50
 _WORDS = {
-    "differ": gettext_lazy("Differ"),
+    "differ": gettext_lazy("Disagree"),
     "agree": gettext_lazy("Agree"),
-    "left_out": gettext_lazy("Left out"),
+    "left_out": gettext_lazy("Not included"),
     "not_met": OUTCOME_LABELS["not_met"],
     "met": OUTCOME_LABELS["met"],
     "other": gettext_lazy("Other"),

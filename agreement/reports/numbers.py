@@ -112,7 +112,7 @@ class Tile:
 def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "") -> Number:
     """A figure of a table row, with its interval where the table has one."""
     if name not in row:
-        return Number(None, reason=_("This report was computed before this figure was a part of it."))
+        return Number(None, reason=_("This report was computed before this figure was added."))
     low = row.get(f"{name}_low")
     return Number(
         row[name],

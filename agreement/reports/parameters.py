@@ -33,7 +33,7 @@ def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Ra
     """The rater that one parameter names; an error names the parameter."""
     given = parameters.get(name)
     if not isinstance(given, str) or not given.strip():
-        raise WrongParameters(_("“%(name)s” is missing: it names a rater.") % {"name": name})
+        raise WrongParameters(_("“%(name)s” is missing. Enter a rater.") % {"name": name})
     try:
         return resolve_rater(benchmark, given)
     except UnknownRater as unknown:
@@ -48,16 +48,16 @@ def chosen_subsets(benchmark: Benchmark, given: Any) -> list[str]:
     if given is None:
         return sorted(named_slices(benchmark).values_list("slug", flat=True))
     if not isinstance(given, list) or not all(isinstance(slug, str) for slug in given):
-        raise WrongParameters(_("“subsets” is a list of named slices."))
+        raise WrongParameters(_("“subsets” must be a list of named slices."))
     known = set(NamedSlice.objects.filter(benchmark=benchmark, slug__in=given).values_list("slug", flat=True))
     unknown = sorted(set(given) - known)
     if unknown:
-        raise WrongParameters(_("There is no named slice %(names)s.") % {"names": ", ".join(unknown)})
+        raise WrongParameters(_("There is no slice named %(names)s.") % {"names": ", ".join(unknown)})
     return sorted(known)
 
 
 def checked_k(given: Any) -> int:
     """The threshold k, a whole number within its bounds."""
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= LARGEST_K:
-        raise WrongParameters(_("k is a whole number from 1 to %(largest)s.") % {"largest": LARGEST_K})
+        raise WrongParameters(_("k must be a whole number from 1 to %(largest)s.") % {"largest": LARGEST_K})
     return given

@@ -185,5 +185,5 @@ def recompute(request: SignedInRequest, slug: str, section: str, public_id: str)
     except DomainError as error:
         messages.error(request, str(error))
         return redirect("agreement:report", slug, section, public_id)
-    messages.info(request, _("The report is computed again. The earlier one stays as it is."))
+    messages.info(request, _("The report is being computed again. The earlier report remains unchanged."))
     return redirect("agreement:report", slug, section, new_report.public_id)

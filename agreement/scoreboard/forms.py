@@ -21,20 +21,20 @@ class SubsetForm(forms.Form):
 
     rule = forms.ChoiceField(label=_("Rule"), choices=NamedSlice.rules_to_choose())
     n = forms.IntegerField(
-        label=_("How many"),
+        label=_("Number"),
         min_value=1,
         max_value=1_000_000,
         required=False,
-        help_text=_("Of the hardest, say how many; of the others all are taken where this is empty."),
+        help_text=_("Required for the hardest cases. For the other rules, leave empty to use all cases."),
     )
-    rater = forms.ChoiceField(label=_("By the decisions of"))
+    rater = forms.ChoiceField(label=_("Decisions by"))
     candidates = forms.MultipleChoiceField(label=_("Candidates"), widget=forms.CheckboxSelectMultiple)
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     slug = forms.SlugField(
         label=_("Short name"),
         max_length=MAX_SLICE_SLUG_LENGTH,
         required=False,
-        help_text=_("Stands in tables as subset:NAME. Made from the title where it is empty."),
+        help_text=_("Appears in tables as subset:NAME. Leave empty to create it from the title."),
     )
 
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
@@ -51,7 +51,7 @@ class SubsetForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("rule") == NamedSlice.Rule.HARD and "n" in cleaned and cleaned["n"] is None:
-            self.add_error("n", _("Say how many of the hardest cases are taken."))
+            self.add_error("n", _("Enter how many of the hardest cases to use."))
         return cleaned
 
     @property

@@ -72,11 +72,11 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     """
     known = [value for value, _label in NamedSlice.rules_to_choose()]
     if rule not in known:
-        raise WrongParameters(_("The rule is one of: %(rules)s.") % {"rules": ", ".join(known)})
+        raise WrongParameters(_("The rule must be one of: %(rules)s.") % {"rules": ", ".join(known)})
     if n is None and rule == NamedSlice.Rule.HARD:
-        raise WrongParameters(_("Say how many of the hardest cases are taken."))
+        raise WrongParameters(_("Enter how many of the hardest cases to use."))
     if n is not None and n < 1:
-        raise WrongParameters(_("A slice has at least one case."))
+        raise WrongParameters(_("A slice must have at least one case."))
     resolved = resolve_rater(benchmark, rater)
     require_verdicts(resolved)
     candidates = list(dict.fromkeys(candidates))
@@ -90,10 +90,10 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     )
     if subset.n_unscored == len(of_case):
         raise WrongParameters(
-            _("No case is left: on none of them do all of the chosen candidates have a score by this rater.")
+            _("No cases remain: there is no case on which all chosen candidates have a score by this rater.")
         )
     if not len(subset.chosen):
-        raise WrongParameters(_("No case is left: on none does a chosen candidate have a score above 0."))
+        raise WrongParameters(_("No cases remain: no chosen candidate scores above 0 on any of them."))
     inside = np.zeros(len(of_case), dtype=bool)
     inside[subset.chosen] = True
     names = sorted(chosen)
@@ -117,12 +117,12 @@ def _chosen(benchmark: Benchmark, marks: Marks, candidates: list[str]) -> dict[s
     named = dict(Candidate.objects.filter(benchmark=benchmark, name__in=candidates).values_list("name", "pk"))
     unknown = [name for name in candidates if name not in named]
     if unknown:
-        raise WrongParameters(_("There is no candidate %(names)s.") % {"names": ", ".join(unknown)})
+        raise WrongParameters(_("There is no candidate called %(names)s.") % {"names": ", ".join(unknown)})
     place = {pk: i for i, pk in enumerate(marks.sheet.candidate_ids.tolist())}
     silent = [name for name in candidates if named[name] not in place]
     if silent:
         raise WrongParameters(
-            _("This rater has decided nothing on the responses of %(names)s.") % {"names": ", ".join(silent)}
+            _("This rater has made no decisions on the responses of %(names)s.") % {"names": ", ".join(silent)}
         )
     return {name: place[named[name]] for name in candidates}
 
@@ -173,16 +173,18 @@ def draw_up_slice(
     """Draw up a slice and keep it; ``slug`` comes from the title where it is empty."""
     title = title.strip()
     if not title:
-        raise WrongParameters(_("Give the slice a title."))
+        raise WrongParameters(_("Enter a title for the slice."))
     slug = slug or slugify(title)[:MAX_SLICE_SLUG_LENGTH].strip("-_")
     if not slug:
-        raise WrongParameters(_("Give the slice a short name of Latin letters and digits: it stands in tables."))
+        raise WrongParameters(_("Enter a short name of Latin letters and digits; it appears in tables."))
     if slug in RESERVED:
         raise WrongParameters(
-            _("“%(slug)s” is the address of something else: choose another short name.") % {"slug": slug}
+            _("“%(slug)s” is already used as the address of another page. Choose another short name.") % {"slug": slug}
         )
     if slug != slugify(slug) or len(slug) > MAX_SLICE_SLUG_LENGTH:
-        raise WrongParameters(_("A short name has small Latin letters, digits, hyphens and underscores."))
+        raise WrongParameters(
+            _("A short name can contain only lower-case Latin letters, digits, hyphens and underscores.")
+        )
     drawn = draw(benchmark=benchmark, rule=rule, rater=rater, candidates=candidates, n=n)
     try:
         with transaction.atomic():
@@ -199,11 +201,11 @@ def draw_up_slice(
             )
     except IntegrityError:
         raise Conflict(
-            _("There is a slice “%(slug)s” already; retired ones keep their name.") % {"slug": slug}
+            _("A slice “%(slug)s” already exists. Retired slices keep their names.") % {"slug": slug}
         ) from None
 
 
 def retire_slice(*, named: NamedSlice, at: datetime) -> None:
     """Offer a slice no longer. Reports that name it stand; `Conflict` where it is retired already."""
     if not NamedSlice.objects.filter(pk=named.pk, retired_at=None).update(retired_at=at):
-        raise Conflict(_("This slice is retired already."))
+        raise Conflict(_("This slice has already been retired."))

@@ -118,7 +118,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
         if names.issuperset(members):
             label = f"{jury.name} ({_members(members, jury.config.get('rule', ''))})"
             counts = ", ".join(f"{covered[member].n_responses:,}" for member in members)
-            behind = _("its members’ runs have %(counts)s responses") % {"counts": counts}
+            behind = _("the runs of its members have %(counts)s responses") % {"counts": counts}
             note = joined(*(covered[member].note for member in members))
             offer_list.append(RaterChoice(jury.name, label, "jury", behind=behind, note=note))
     return offer_list

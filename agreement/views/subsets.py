@@ -52,7 +52,7 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
             else:
                 messages.success(
                     request,
-                    _("“%(title)s” is kept. Scores that are computed from now on have it among their slices.")
+                    _("“%(title)s” has been saved. Scores computed from now on include this slice.")
                     % {"title": named_slice.title},
                 )
                 return redirect("agreement:slices", slug)
@@ -127,5 +127,7 @@ def slice_retire(request: SignedInRequest, slug: str, name: str) -> HttpResponse
     except DomainError as error:
         messages.error(request, str(error))
     else:
-        messages.info(request, _("“%(title)s” is retired. Reports that name it stand.") % {"title": named.title})
+        messages.info(
+            request, _("“%(title)s” has been retired. Reports that use it remain unchanged.") % {"title": named.title}
+        )
     return redirect("agreement:slices", slug)

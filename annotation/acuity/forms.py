@@ -19,8 +19,8 @@ from rubrics.models import AcuityScale, Benchmark
 RULE_LABELS = {
     AmbiguousBy.DISPERSION: _("Dispersion above"),
     AmbiguousBy.ENTROPY: _("Uncertainty of at least"),
-    AmbiguousBy.MAJORITY: _("No level has the share"),
-    AmbiguousBy.FLAG: _("A flag that came with its label"),
+    AmbiguousBy.MAJORITY: _("No level reaches the share"),
+    AmbiguousBy.FLAG: _("A flag imported with the label"),
 }
 
 ROUND_LABELS = [(FIRST_ROUND, _("Votes of round 1")), (LAST_ROUND, _("Votes of the last round of each case"))]
@@ -30,7 +30,7 @@ class AmbiguousRuleForm(forms.Form):
     """When a case is ambiguous by its votes."""
 
     rule = forms.ChoiceField(
-        label=_("A case is ambiguous by"),
+        label=_("Rule for ambiguous cases"),
         choices=[(own, label) for own, label in RULE_LABELS.items() if own is not AmbiguousBy.FLAG],
     )
     threshold = forms.FloatField(label=_("Threshold"), required=False, min_value=0, max_value=25, initial=0.75)
@@ -44,7 +44,7 @@ class AmbiguousRuleForm(forms.Form):
         elif rule and threshold is None and "threshold" not in self.errors:
             self.add_error("threshold", _("This rule needs a threshold."))
         elif rule and threshold is not None and threshold > AmbiguousBy(rule).most:
-            self.add_error("threshold", _("The threshold of this rule is a number from 0 to 1."))
+            self.add_error("threshold", _("The threshold of this rule must be a number from 0 to 1."))
         return cleaned
 
     @property
@@ -58,17 +58,15 @@ class ReferenceSetForm(AmbiguousRuleForm):
 
     scale = forms.ChoiceField(label=_("Scale"))
     datasets = forms.MultipleChoiceField(
-        label=_("Labels that count"),
+        label=_("Labels to include"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("A panel with enough votes comes before the label of its case."),
+        help_text=_("A panel with enough votes takes precedence over the label of its case."),
     )
     minimum_votes = forms.IntegerField(
-        label=_("Fewest votes of a panel"), min_value=1, max_value=MAX_MINIMUM_VOTES, initial=MINIMUM_VOTES
+        label=_("Minimum number of votes per panel"), min_value=1, max_value=MAX_MINIMUM_VOTES, initial=MINIMUM_VOTES
     )
-    round = forms.TypedChoiceField(
-        label=_("References of panels from"), coerce=int, choices=ROUND_LABELS, required=False
-    )
+    round = forms.TypedChoiceField(label=_("Panel references from"), coerce=int, choices=ROUND_LABELS, required=False)
     note = forms.CharField(
         label=_("Note"), required=False, max_length=MAX_REASON_LENGTH, widget=forms.Textarea(attrs={"rows": 2})
     )
@@ -84,7 +82,7 @@ class ReferenceSetForm(AmbiguousRuleForm):
         self.fields["datasets"].initial = sorted(datasets)
         if has_flags(benchmark):
             self._offer("rule", list(RULE_LABELS.items()))
-            self.fields["threshold"].help_text = str(_("A flag has none."))
+            self.fields["threshold"].help_text = str(_("A flag has no threshold."))
 
     def _offer(self, name: str, choices: list[tuple[str, Any]]) -> None:
         field = self.fields[name]

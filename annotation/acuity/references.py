@@ -108,7 +108,7 @@ def references_of(
     """
     labels = _labels(benchmark, scale, datasets)
     if ambiguous.by is AmbiguousBy.FLAG and not any(label.is_flagged is not None for label in labels.values()):
-        raise DomainError(_("No label of these datasets came with a flag that says whether its case is ambiguous."))
+        raise DomainError(_("None of the labels in these datasets has a flag for ambiguous cases."))
     levels = scale_of(scale)
     votes = cast_votes(questions_on(benchmark, scale), until=until)
     panels = panels_of(votes, len(levels))
@@ -243,8 +243,8 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
         keys = Case.with_stubs.filter(pk__in=differing).order_by("key").values_list("key", flat=True)
         named = ", ".join(keys[:MAX_NAMED]) + (" …" if len(differing) > MAX_NAMED else "")
         message = ngettext(
-            "Two datasets label %(n)s case differently (%(cases)s): choose the datasets that count.",
-            "Two datasets label %(n)s cases differently (%(cases)s): choose the datasets that count.",
+            "Two datasets label %(n)s case differently (%(cases)s). Choose which datasets to include.",
+            "Two datasets label %(n)s cases differently (%(cases)s). Choose which datasets to include.",
             len(differing),
         )
         raise DomainError(message % {"n": len(differing), "cases": named})

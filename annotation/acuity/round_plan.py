@@ -44,7 +44,10 @@ class RoundTerms:
     seed: Annotated[
         int,
         Field(ge=0, le=MAX_SEED),
-        Label(gettext_lazy("Seed"), gettext_lazy("It shuffles the order in which each physician gets their cases.")),
+        Label(
+            gettext_lazy("Seed"),
+            gettext_lazy("The seed shuffles the order in which each physician receives their cases."),
+        ),
     ]
     due_date: DueDate = None
 
@@ -86,14 +89,14 @@ def cases_to_read(cases: dict[int, str]) -> tuple[dict[int, str], list[str]]:
     included = Case.with_stubs.included().filter(pk__in=cases)
     is_stub = dict(included.values_list("pk", "is_stub"))
     if not is_stub:
-        raise DomainError(_("The ambiguous cases were all excluded since."))
+        raise DomainError(_("All ambiguous cases have since been excluded."))
     n_stubs = sum(is_stub.values())
     if n_stubs == len(is_stub):
         raise DomainError(
             ngettext(
-                "The text of the ambiguous case is not stored here, so nobody can read it. Import its text first.",
-                "The texts of the %(number)d ambiguous cases are not stored here, so nobody can read them. Import "
-                "their texts first.",
+                "The text of the ambiguous case is not stored here, so the case cannot be read. Import its text first.",
+                "The texts of the %(number)d ambiguous cases are not stored here, so the cases cannot be "
+                "read. Import their texts first.",
                 n_stubs,
             )
             % {"number": n_stubs}
@@ -105,8 +108,9 @@ def _stubs_warning(number: int) -> list[str]:
     if not number:
         return []
     text = ngettext(
-        "The text of %(number)d ambiguous case is not stored here; it is left out, because nobody can read it.",
-        "The texts of %(number)d ambiguous cases are not stored here; they are left out, because nobody can read them.",
+        "The text of %(number)d ambiguous case is not stored here, so the case cannot be read and is not included.",
+        "The texts of %(number)d ambiguous cases are not stored here, so the cases cannot be read and "
+        "are not included.",
         number,
     )
     return [text % {"number": number}]
@@ -124,8 +128,8 @@ def unfinished_cases(question: LabelQuestion, cases: dict[int, str]) -> set[int]
 def unfinished_warning(number: int) -> str:
     """Says that cases are left out because of open votes."""
     return ngettext(
-        "%(number)d ambiguous case still waits for votes and is left out.",
-        "%(number)d ambiguous cases still wait for votes and are left out.",
+        "%(number)d ambiguous case is still waiting for votes and is not included.",
+        "%(number)d ambiguous cases are still waiting for votes and are not included.",
         number,
     ) % {"number": number}
 
@@ -171,8 +175,8 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
         number = len(ready) - len(cases)
         warnings.append(
             ngettext(
-                "%(number)d ambiguous case has no voter in this group and is left out.",
-                "%(number)d ambiguous cases have no voter in this group and are left out.",
+                "%(number)d ambiguous case has no voter in this group and is not included.",
+                "%(number)d ambiguous cases have no voter in this group and are not included.",
                 number,
             )
             % {"number": number}
@@ -183,12 +187,12 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
 
 def _no_case(n_unfinished: int, n_over: int, n_ready: int) -> str:
     if n_ready:
-        return _("Nobody of this group who may get new work has voted on an ambiguous case.")
+        return _("No physician in this group who can receive new assignments has voted on an ambiguous case.")
     if n_unfinished:
         return unfinished_warning(n_unfinished)
     return ngettext(
-        "The %(number)d ambiguous case has had its second round, or waits for a ruling.",
-        "All %(number)d ambiguous cases have had their second round, or wait for a ruling.",
+        "The %(number)d ambiguous case has already had its second round or is waiting for a ruling.",
+        "All %(number)d ambiguous cases have already had their second round or are waiting for a ruling.",
         n_over,
     ) % {"number": n_over}
 
@@ -220,7 +224,9 @@ def open_round(
     refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
     plan = plan_round(group=group, question=question, rule=rule, terms=terms)
     if digest and digest != plan.digest:
-        raise Conflict(_("Votes or members changed since the preview. Look at the new preview, then open the round."))
+        raise Conflict(
+            _("Votes or members have changed since the preview. Review the new preview, then open the round.")
+        )
     most = max(Counter(case for cases in plan.votes.values() for case in cases).values())
     return store_label_batch(
         LabelBatchInput(

@@ -57,7 +57,7 @@ def second_round(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             form.add_error(None, str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("The second round is open; its physicians see their cases now."))
+            messages.success(request, _("The second round is open. The physicians can now see their cases."))
             return redirect("annotation:batch", slug, batch.public_id)
     return _page(request, ROUND, question, form, status)
 
@@ -104,7 +104,7 @@ def ask_for_rulings(request: SignedInRequest, slug: str, public_id: str) -> Http
             status = refused.status_code
         else:
             text = ngettext(
-                "A ruling on %(number)d case is asked for.", "Rulings on %(number)d cases are asked for.", number
+                "A ruling on %(number)d case was requested.", "Rulings on %(number)d cases were requested.", number
             )
             messages.success(request, text % {"number": number})
             return redirect("annotation:label-results", slug, public_id)

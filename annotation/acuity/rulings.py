@@ -71,15 +71,15 @@ def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: Ambiguous
     if not cases:
         if unfinished - requested:
             raise DomainError(unfinished_warning(len(unfinished - requested)))
-        raise DomainError(_("Rulings on all ambiguous cases were asked for already."))
+        raise DomainError(_("Rulings on all ambiguous cases have already been requested."))
     if unfinished:
         warnings.append(unfinished_warning(len(unfinished)))
     without = cases_without_adjudicator(question, cases, adjudicators)
     if without:
         warnings.append(
             ngettext(
-                "Every adjudicator of this group has voted on %(number)d of the cases; nobody can rule on it.",
-                "Every adjudicator of this group has voted on %(number)d of the cases; nobody can rule on them.",
+                "Every adjudicator in this group has voted on %(number)d of the cases, so no one can rule on it.",
+                "Every adjudicator in this group has voted on %(number)d of the cases, so no one can rule on them.",
                 len(without),
             )
             % {"number": len(without)}
@@ -129,7 +129,9 @@ def request_rulings(
     LabelQuestion.objects.select_for_update(no_key=True).get(pk=question.pk)
     plan = plan_rulings(group=group, question=question, rule=rule)
     if digest and digest != plan.digest:
-        raise Conflict(_("Votes or rulings changed since the preview. Look at the new preview, then ask for rulings."))
+        raise Conflict(
+            _("Votes or rulings have changed since the preview. Review the new preview, then request rulings.")
+        )
     shuffled = sorted(plan.cases, key=lambda case: (keyed(seed, "ruling", plan.cases[case]), case))
     with readable_constraint_errors():
         RulingRequest.objects.bulk_create(
@@ -170,10 +172,10 @@ def give_ruling(*, request: RulingRequest, adjudicator: User, ruling: RulingInpu
     """
     # Before what may be wrong with the ruling: who hears of that gets the form again, for a case that is over.
     if AcuityRuling.objects.filter(question=request.question, case=request.case_id).exists():
-        raise Conflict(_("Somebody has ruled on this case meanwhile."))
+        raise Conflict(_("Someone else has already ruled on this case."))
     low, high = _places(request.question, ruling)
     if ruling.reason not in AcuityRuling.Reason.values:
-        raise DomainError(_("Choose the reason why the physicians did not agree."))
+        raise DomainError(_("Choose the reason why the physicians disagreed."))
     refuse_impossible_note(ruling.note)
     with readable_constraint_errors():
         return AcuityRuling.objects.create(
@@ -192,11 +194,11 @@ def _places(question: LabelQuestion, ruling: RulingInput) -> tuple[int, int] | t
     values = [choice["value"] for choice in question.choices]
     if ruling.level == STAYS_AMBIGUOUS:
         if ruling.upper:
-            raise DomainError(_("A case that stays ambiguous is between no two levels."))
+            raise DomainError(_("A case that stays ambiguous cannot be between two levels."))
         return None, None
     if ruling.level not in values:
-        raise DomainError(_("Choose a level, or that the case stays ambiguous."))
+        raise DomainError(_("Choose a level, or “Stays ambiguous”."))
     place = values.index(ruling.level)
     if ruling.upper and ruling.upper not in values[place + 1 : place + 2]:
-        raise DomainError(_("A ruling between two levels is for a level and the next one up."))
+        raise DomainError(_("A ruling between two levels must cover one level and the next level up."))
     return place, place + 1 if ruling.upper else place

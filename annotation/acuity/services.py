@@ -49,24 +49,26 @@ def sign_reference_set(
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     unknown = sorted(set(datasets) - set(datasets_on(benchmark, scale)))
     if unknown:
-        raise DomainError(_("No label of these datasets is on the scale: %(names)s.") % {"names": ", ".join(unknown)})
+        raise DomainError(_("These datasets have no label on the scale: %(names)s.") % {"names": ", ".join(unknown)})
     if not 1 <= minimum_votes <= MAX_MINIMUM_VOTES:
-        raise DomainError(_("The fewest votes are a number from 1 to %(most)s.") % {"most": MAX_MINIMUM_VOTES})
+        raise DomainError(
+            _("The minimum number of votes must be between 1 and %(most)s.") % {"most": MAX_MINIMUM_VOTES}
+        )
     if len(note) > MAX_REASON_LENGTH:
         raise DomainError(_("A note has at most %(n)s characters.") % {"n": MAX_REASON_LENGTH})
     if round not in (FIRST_ROUND, LAST_ROUND):
-        raise DomainError(_("References come from the votes of the first round, or of the last one."))
+        raise DomainError(_("References must come from the votes of the first round or of the last round."))
     references = references_of(
         benchmark, scale, datasets=datasets, ambiguous=ambiguous, minimum=minimum_votes, round=round, until=at
     )
     if not any(reference.low is not None for reference in references):
-        raise DomainError(_("No case has a reference yet: import labels, or let physicians vote."))
+        raise DomainError(_("No case has a reference yet. Import labels, or ask physicians to vote."))
     digest = digest_of(scale, references)
     if seen is not None and seen != digest:
-        raise Conflict(_("Votes or labels have changed since you looked. Look at the new numbers, then sign."))
+        raise Conflict(_("Votes or labels have changed since you opened this page. Review the new numbers, then sign."))
     newest = ReferenceSet.objects.filter(benchmark=benchmark, scale=scale).order_by("-number").first()
     if newest is not None and (newest.digest, newest.ambiguous, newest.round) == (digest, ambiguous, round):
-        raise Conflict(_("Reference set %(number)s holds exactly this already.") % {"number": newest.number})
+        raise Conflict(_("Reference set %(number)s already has exactly this content.") % {"number": newest.number})
     last = ReferenceSet.objects.filter(benchmark=benchmark).aggregate(last=Max("number"))["last"] or 0
     reference_set = ReferenceSet.objects.create(
         benchmark=benchmark,

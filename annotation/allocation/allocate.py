@@ -21,10 +21,10 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-NO_CHECKER = gettext_noop("A secondary check is asked, and the group has no checker.")
+NO_CHECKER = gettext_noop("A secondary check is required, but the group has no checker.")
 NOBODY_CHECKS = gettext_noop(
-    "Some responses have nobody left to check them: every checker of the group grades or wrote the same response, or "
-    "has another part in it."
+    "Some responses have no one left to check them: every checker in the group grades or wrote the same "
+    "response, or has another role in it."
 )
 
 
@@ -124,8 +124,9 @@ def allocate(
     if sum(room.values()) < per_item * len(items):
         raise Infeasible(
             gettext_noop(
-                "The physicians have room for %(room)d more responses by their capacities, %(asked)d are asked. Draw "
-                "fewer, raise capacities, add annotators, or let them take responses from a pool."
+                "The physicians’ capacities leave room for %(room)d more responses, but %(asked)d are "
+                "required. Draw fewer, raise capacities, add annotators, or let them claim responses "
+                "from a pool."
             ),
             room=sum(room.values()),
             asked=per_item * len(items),
@@ -136,8 +137,9 @@ def allocate(
     if over:
         raise Infeasible(
             gettext_noop(
-                "%(over)d pieces of work find nobody with room: those who may grade these responses have reached their "
-                "capacities. Raise them, add annotators, or let them take responses from a pool."
+                "%(over)d assignments cannot be placed: the physicians who can grade these responses "
+                "have reached their capacities. Raise the capacities, add annotators, or let them claim "
+                "responses from a pool."
             ),
             over=over,
         )
@@ -160,7 +162,7 @@ def _eligible(
         raise Infeasible(gettext_noop("No response matches."))
     if len(people) < per_item:
         raise Infeasible(
-            gettext_noop("%(asked)d annotators per response asked, %(people)d in the group."),
+            gettext_noop("%(asked)d annotators per response are required, but the group has %(people)d."),
             asked=per_item,
             people=len(people),
         )
@@ -173,8 +175,8 @@ def _eligible(
     if short:
         raise Infeasible(
             gettext_noop(
-                "%(short)d of %(items)d responses have fewer than %(asked)d physicians who may grade them: the others "
-                "wrote the response or have a part in it already."
+                "%(short)d of %(items)d responses have fewer than %(asked)d physicians who can grade "
+                "them: the others wrote the response or already have a role in it."
             ),
             short=short,
             items=len(items),
@@ -188,8 +190,9 @@ def _eligible(
         if short:
             raise Infeasible(
                 gettext_noop(
-                    "%(short)d of %(items)d responses have fewer than %(asked)d physicians of a matching specialty who "
-                    "may grade them. Add such physicians, or prefer the match instead of requiring it."
+                    "%(short)d of %(items)d responses have fewer than %(asked)d physicians of a matching "
+                    "specialty who can grade them. Add such physicians, or prefer the match instead of "
+                    "requiring it."
                 ),
                 short=short,
                 items=len(items),

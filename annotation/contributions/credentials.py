@@ -46,10 +46,10 @@ class Table:
     def rows(self) -> list[tuple[str, int]]:
         """The cells with their words."""
         countries = dict(country_choices()) if self.name == "licence_country" else {}
-        words: dict[str, Any] = {**countries, OTHER: _("other"), UNSAID: _("not said")}
+        words: dict[str, Any] = {**countries, OTHER: _("other"), UNSAID: _("not given")}
         if self.name == "seniority":
             # "Other" is also an answer here; merged cells join it.
-            words = {**dict(PhysicianProfile.Seniority.choices), UNSAID: _("not said")}
+            words = {**dict(PhysicianProfile.Seniority.choices), UNSAID: _("not given")}
         return [(str(words.get(value, value)), number) for value, number in self.cells]
 
 

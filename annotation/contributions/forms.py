@@ -40,7 +40,7 @@ class PeriodForm(forms.Form):
         """Refuses a first day after the last."""
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since > until:
-            self.add_error("until", _("This is before the first day."))
+            self.add_error("until", _("This date is before the first day."))
         return self.cleaned_data
 
     def period(self) -> Period:
@@ -51,8 +51,8 @@ class PeriodForm(forms.Form):
 class RatesForm(PeriodForm):
     """Rates, for the period of the page."""
 
-    currency = forms.CharField(label=_("Currency"), max_length=12, required=False, help_text=_("Such as EUR."))
-    hour = _money(_("For an hour"), _("In any role, at the usual pace."))
+    currency = forms.CharField(label=_("Currency"), max_length=12, required=False, help_text=_("For example, EUR."))
+    hour = _money(_("Per hour"), _("In any role, at the usual pace."))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -19,7 +19,7 @@ def stacked_bar(work: Work) -> SafeString:
     """All stages of the work in one bar; its length is the whole, so that empty stages take no room."""
     total = work.total
     if not total:
-        return format_html('<span class="muted">{}</span>', _("nothing given"))
+        return format_html('<span class="muted">{}</span>', _("nothing assigned"))
     parts, x = [], 0.0
     for stage, _word, number in work.stages:
         if number:
@@ -52,7 +52,7 @@ def days_chart(days: Sequence[tuple[date, int]]) -> SafeString:
                 x + step // 2, base + 31, date_format(day, "j"),
             )
         )  # fmt: skip
-    words = _("Handed in on each of the last %(days)d days; at most %(highest)d a day.") % {
+    words = _("Submitted on each of the last %(days)d days; at most %(highest)d a day.") % {
         "days": len(days),
         "highest": max((number for _day, number in days), default=0),
     }

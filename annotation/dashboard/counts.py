@@ -19,7 +19,7 @@ from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Ski
 STAGES: dict[str, Promise] = {
     "accepted": Assignment.Status.ACCEPTED.label,
     "in_check": Assignment.Status.IN_CHECK.label,
-    "submitted": _("Handed in"),
+    "submitted": _("Submitted"),
     "returned": Assignment.Status.RETURNED.label,
     "draft": Assignment.Status.DRAFT.label,
     "not_started": Assignment.Status.NOT_STARTED.label,

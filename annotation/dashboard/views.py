@@ -53,7 +53,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
         "sort": request.GET.get("sort", ""),
         "stages": STAGES,
         "chart": days_chart(board.days),
-        "day_columns": (_("Day"), _("Handed in")),
+        "day_columns": (_("Day"), _("Submitted")),
         "day_rows": [(date_format(day, pgettext("date", "D j N Y")), f"{number:,}") for day, number in board.days],
         "zone": timezone.get_current_timezone_name(),
         "attempts": boards.attempts_in(benchmark),

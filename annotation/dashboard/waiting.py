@@ -23,33 +23,36 @@ SHOWN = 25
 # Kind → its title and its meaning; first the kinds about which an admin can do most.
 KINDS: dict[str, tuple[Promise, Promise]] = {
     "nobody": (
-        gettext_lazy("Nobody can take it"),
-        gettext_lazy("It will wait for ever unless somebody is given the part or the work."),
+        gettext_lazy("No one can do this work"),
+        gettext_lazy("This work will wait indefinitely unless someone is given the role or the work."),
     ),
     "pool": (
         gettext_lazy("In the pool, waiting for any annotator"),
-        gettext_lazy("The next annotator of the group who asks for work and may take it gets it."),
+        gettext_lazy("The next eligible annotator in the group who asks for work receives it."),
     ),
-    "paused": (gettext_lazy("Waiting for you to open the batch"), gettext_lazy("Paused with work left.")),
+    "paused": (
+        gettext_lazy("Waiting for you to open the batch"),
+        gettext_lazy("The batch is paused and has unfinished work."),
+    ),
     "not_closed": (
         gettext_lazy("Waiting for you to close the batch"),
-        gettext_lazy("All work is accepted; conflicts between groups can be opened once it is closed."),
+        gettext_lazy("All work is accepted. Conflicts between groups can be opened once the batch is closed."),
     ),
     "other_group": (
-        gettext_lazy("A group waits for the other to end"),
-        gettext_lazy("Differences between the groups can be settled once both have closed their batches."),
+        gettext_lazy("One group is waiting for the other to finish"),
+        gettext_lazy("Conflicts between the groups can be adjudicated once both have closed their batches."),
     ),
     "any_checker": (
         gettext_lazy("Waiting for any checker"),
-        gettext_lazy("Handed in; the next checker who asks for work gets the longest waiting."),
+        gettext_lazy("Submitted. The next checker who asks for work receives the response that has waited longest."),
     ),
     "checker": (
-        gettext_lazy("Held by a checker"),
-        gettext_lazy("Taken and not finished, or handed in again to the checker who sent it back."),
+        gettext_lazy("Claimed by a checker"),
+        gettext_lazy("Claimed but not finished, or resubmitted to the checker who returned it."),
     ),
     "returned": (
-        gettext_lazy("Sent back, waiting for the annotator"),
-        gettext_lazy("A checker asked to look again."),
+        gettext_lazy("Returned, waiting for the annotator"),
+        gettext_lazy("A checker returned the work for another review."),
     ),
     "adjudicator": (gettext_lazy("Conflicts waiting for an adjudicator"), gettext_lazy("Lowest agreement first.")),
 }
@@ -188,18 +191,18 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
         others = [member for member in scene.people.active("checker", row.group_id) if member.user != annotator]
         if status == "in_check" and not holds:
             whom = scene.people[checker].shown
-            yield Wait("nobody", person.shown, _("%(checker)s, who was stopped") % {"checker": whom}, number, taken,
+            yield Wait("nobody", person.shown, _("%(checker)s (stopped)") % {"checker": whom}, number, taken,
                        scene.to_group(row.group_id), _("Let them finish"), title)  # fmt: skip
         elif holds:
             whom = scene.people[checker].shown
             since = taken if status == "in_check" else submitted
-            yield Wait("checker", person.shown, whom, number, since, at_work, _("See the pieces"), title)
+            yield Wait("checker", person.shown, whom, number, since, at_work, _("See the assignments"), title)
         elif not others:
-            yield Wait("nobody", person.shown, _("a checker; the group has none"), number, submitted,
+            yield Wait("nobody", person.shown, _("a checker (the group has none)"), number, submitted,
                        scene.to_group(row.group_id), _("Add a checker"), title)  # fmt: skip
         else:
             whom = _("any of %(number)d checkers") % {"number": len(others)} if len(others) > 1 else others[0].shown
-            yield Wait("any_checker", person.shown, whom, number, submitted, at_work, _("See the pieces"), title)
+            yield Wait("any_checker", person.shown, whom, number, submitted, at_work, _("See the assignments"), title)
 
 
 def _for_adjudicators(scene: Scene) -> Iterable[Wait]:
@@ -224,7 +227,7 @@ def _for_adjudicators(scene: Scene) -> Iterable[Wait]:
             whom = _("any of %(number)d adjudicators") % {"number": len(able)} if len(able) > 1 else able[0].shown
             yield Wait("adjudicator", who, whom, number, since, scene.to_conflicts(), _("See the conflicts"), place)
         else:
-            yield Wait("nobody", who, _("an adjudicator; the group has none"), number, since, scene.to_group(group),
+            yield Wait("nobody", who, _("an adjudicator (the group has none)"), number, since, scene.to_group(group),
                        _("Add an adjudicator"), place)  # fmt: skip
 
 
@@ -244,7 +247,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         who = scene.people[checker].shown if checker else _("A checker")
         if person.plays("annotator", scene.batches[batch].group_id):
             yield Wait("returned", who, person.shown, number, since,
-                       scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the pieces"),
+                       scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the assignments"),
                        scene.place(batch))  # fmt: skip
     running = set(_running(scene))
     for (batch, annotator), work in scene.table.items():
@@ -253,16 +256,16 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         row = scene.batches[batch]
         if annotator and work.open and not scene.people[annotator].plays("annotator", row.group_id):
             person = scene.people[annotator]
-            yield Wait("nobody", _("The batch"), _("%(person)s, who was stopped") % {"person": person.shown}, work.open,
+            yield Wait("nobody", _("The batch"), _("%(person)s (stopped)") % {"person": person.shown}, work.open,
                        work.last, scene.to_batch(batch, status="open", physician=person.pseudonym),
                        _("Hand over"), scene.place(batch))  # fmt: skip
         able = scene.people.active("annotator", row.group_id)
         if not annotator and work.left and able:
             whom = _("any of %(number)d annotators") % {"number": len(able)} if len(able) > 1 else able[0].shown
             yield Wait("pool", _("The pool"), whom, work.left, None, scene.to_batch(batch, status="unassigned"),
-                       _("See the pieces"), scene.place(batch))  # fmt: skip
+                       _("See the assignments"), scene.place(batch))  # fmt: skip
         elif not annotator and work.left:
-            yield Wait("nobody", _("The pool"), _("an annotator; the group has none"), work.left, None,
+            yield Wait("nobody", _("The pool"), _("an annotator (the group has none)"), work.left, None,
                        scene.to_group(row.group_id), _("Add an annotator"), scene.place(batch))  # fmt: skip
 
 
@@ -280,10 +283,10 @@ def _for_the_admin(scene: Scene) -> Iterable[Wait]:
             continue
         title, group_name = str(batch.title), str(batch.group.name)
         if work.done:
-            action = _("Close it")
+            action = _("Close batch")
             yield Wait("not_closed", title, _("you"), work.total, work.last, scene.to_batch(pk), action, group_name)
         elif batch.status == Batch.Status.PAUSED:
-            left, action = work.total - work.accepted, _("Open it again")
+            left, action = work.total - work.accepted, _("Reopen batch")
             yield Wait("paused", title, _("you"), left, work.last, scene.to_batch(pk), action, group_name)
     for group in ended - set(running):
         since = max(row.closed_at for row in scene.batches.values() if row.group_id == group and row.closed_at)
@@ -291,7 +294,7 @@ def _for_the_admin(scene: Scene) -> Iterable[Wait]:
             who, whom = str(scene.groups[group].name), str(scene.groups[other].name)
             url = scene.to_batch(batches[0].pk) if len(batches) == 1 else scene.to_conflicts()
             place = ", ".join(str(batch.title) for batch in batches)
-            yield Wait("other_group", who, whom, len(batches), since, url, _("See what is open"), place)
+            yield Wait("other_group", who, whom, len(batches), since, url, _("See open work"), place)
 
 
 CSV_COLUMNS = ("kind", "place", "who", "waits_for", "pieces", "since", "days")

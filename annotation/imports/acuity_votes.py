@@ -64,7 +64,9 @@ def import_acuity_votes(
     check_references_at_once()
     shape = options.get("format", "")
     if shape and shape not in SHAPES:
-        raise DomainError(_("Votes come as %(names)s.") % {"names": ", ".join(SHAPES)})
+        raise DomainError(
+            _("A file of votes must have one of these structures: %(names)s.") % {"names": ", ".join(SHAPES)}
+        )
     # One import at a time: each compares its votes with those that are stored.
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     group, group_created = group_called(benchmark, options.get("group", ""))
@@ -112,7 +114,7 @@ def only_scale(benchmark: Benchmark) -> str:
     """The name of the benchmark's scale; the starter of four levels where it has none."""
     names = sorted(set(AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)))
     if len(names) > 1:
-        raise DomainError(_("Name the scale of the votes: %(names)s.") % {"names": ", ".join(names)})
+        raise DomainError(_("Specify the scale of the votes: %(names)s.") % {"names": ", ".join(names)})
     return names[0] if names else FOUR.name
 
 
@@ -150,13 +152,13 @@ def _new_votes(
         ):
             faults.add(vote.line, "round", WITHOUT_FIRST)
         if rater in ruled:
-            message = _("The physician “%(name)s” has ruled on this case, and does not vote on it.")
+            message = _("The physician “%(name)s” has ruled on this case and cannot vote on it.")
             faults.add(vote.line, "physician", message % {"name": vote.physician[:80]})
         before = stored.get((*rater, vote.round))
         if before is None:
             new.append((cases[vote.case], vote))
         elif not _is_same(vote, before):
-            message = _("The physician “%(name)s” has voted differently on this case already.")
+            message = _("The physician “%(name)s” has already voted differently on this case.")
             faults.add(vote.line, "level", message % {"name": vote.physician[:80]})
     return new
 

@@ -103,7 +103,7 @@ class Places:
         if len(same) == 1:
             return same[0]
         message = (
-            _("This text stands twice in the rubric of this case; give the position.")
+            _("This text appears twice in the rubric of this case. Give the position.")
             if same
             else _("The rubric of this case has no criterion with this text.")
         )
@@ -115,7 +115,9 @@ def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
     """The expert group of that name, and whether this call made it."""
     name = name.strip()
     if not name or len(name) > MAX_GROUP_NAME_LENGTH:
-        raise DomainError(_("Name the expert group, in at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH})
+        raise DomainError(
+            _("Enter a name for the expert group, with at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH}
+        )
     return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=name)
 
 
@@ -137,14 +139,14 @@ def _conflicts_in_words(writer: VoteWriter) -> str:
     opened = writer.conflicts
     responses = ngettext("%(n)s response", "%(n)s responses", opened.responses) % {"n": f"{opened.responses:,}"}
     words = ngettext(
-        "In “%(group)s”, %(n)s conflict on %(responses)s waits under Conflicts.",
-        "In “%(group)s”, %(n)s conflicts on %(responses)s wait under Conflicts.",
+        "In “%(group)s”, %(n)s conflict on %(responses)s is waiting under “Conflicts”.",
+        "In “%(group)s”, %(n)s conflicts on %(responses)s are waiting under “Conflicts”.",
         opened.criteria,
     ) % {"group": writer.group.name, "n": f"{opened.criteria:,}", "responses": responses}
     members = Membership.objects.filter(group=writer.group, role=Membership.Role.ADJUDICATOR, active=True)
     if members.exclude(user__email="").exists():
         return words
-    nobody = _("The group has no adjudicator with an account: add one who graded none of them.")
+    nobody = _("The group has no adjudicator with an account. Add one who graded none of these responses.")
     return f"{words} {nobody}"
 
 

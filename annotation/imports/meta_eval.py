@@ -150,7 +150,7 @@ def _write_cases(
         if case.conversation == chunk[key].conversation:
             writer.cases["unchanged"] += 1
         else:
-            message = _("The case “%(key)s” is there already, with another conversation.") % {"key": key[:80]}
+            message = _("The case “%(key)s” already exists with a different conversation.") % {"key": key[:80]}
             faults.add(chunk[key].line, "prompt", message)
     records = [
         CaseRecord(

@@ -82,13 +82,13 @@ class VoteWriter:
             return
         part = self._parts.setdefault((vote.response, vote.rater), vote.stage)
         if part != vote.stage:
-            message = _("On one response a physician is annotator, checker or adjudicator, not two of them.")
+            message = _("For one response, a physician can have only one role: annotator, checker or adjudicator.")
             self.faults.add(vote.line, self.rater_field, message)
             return
         sheet = self._sheets[vote.stage].setdefault((vote.response, vote.rubric, vote.rater), {})
         first = sheet.setdefault(vote.criterion, vote)
         if first is not vote:
-            message = _("This rater decided on this criterion of this response on line %(line)s already.")
+            message = _("This rater already decided on this criterion of this response on line %(line)s.")
             self.faults.add(vote.line, "criterion", message % {"line": first.line})
 
     def write(self) -> None:
@@ -145,7 +145,7 @@ class VoteWriter:
             self.unchanged += 1
         else:
             message = _(
-                "This decision is there already, with another outcome or note. Imported decisions never change."
+                "This decision already exists with a different outcome or note. Imported decisions never change."
             )
             self.faults.add(vote.line, "outcome" if outcome != vote.outcome else "note", message)
 
@@ -210,14 +210,14 @@ class VoteWriter:
             for response, user, part, group in rows.values_list("response_id", "user_id", "part", "group_id"):
                 vote = by_user.get((response, user))
                 if vote is not None and (part, group) != (vote.stage, self.group.pk):
-                    message = _("This physician has another part for this response already.")
+                    message = _("This physician already has another role for this response.")
                     self.faults.add(vote.line, self.rater_field, message)
             for response, author in Response.objects.filter(pk__in=responses, author__in=users).values_list(
                 "pk", "author_id"
             ):
                 vote = by_user.get((response, author or 0))
                 if vote is not None:
-                    message = _("Nobody grades, checks or adjudicates a response of their own.")
+                    message = _("Physicians cannot grade, check or adjudicate their own responses.")
                     self.faults.add(vote.line, self.rater_field, message)
 
     # Writing ------------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ class VoteWriter:
                 },
             )
             if check.checker_id != user:
-                message = _("Another checker has checked this response already.")
+                message = _("Another checker has already checked this response.")
                 self.faults.add(first.line, self.rater_field, message)
                 return
             if created:
@@ -367,7 +367,7 @@ class VoteWriter:
             own = adjudication.status == Adjudication.Status.DONE and adjudication.adjudicator_id == user
             ruled = set(adjudication.rulings.values_list("criterion_id", flat=True))
             if not (own or free) or ruled & set(sheet):
-                message = _("The conflicts of this response are another adjudicator’s.")
+                message = _("The conflicts of this response belong to another adjudicator.")
                 self.faults.add(next(iter(sheet.values())).line, self.rater_field, message)
                 continue
             if not created:

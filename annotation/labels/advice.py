@@ -48,7 +48,10 @@ class ReadTerms:
     readers: Annotated[
         int,
         Field(ge=1, le=20),
-        Label(gettext_lazy("Readers per response"), gettext_lazy("Each reads alone; two show how far they agree.")),
+        Label(
+            gettext_lazy("Readers per response"),
+            gettext_lazy("Each reads independently; with two readers, their agreement can be measured."),
+        ),
     ]
     size: Annotated[
         int,
@@ -96,16 +99,19 @@ def plan_reading(
     people = able.users
     if len(people) < terms.readers:
         raise DomainError(
-            _("%(asked)d readers per response asked, the group has %(people)d who may get new work.")
+            _(
+                "%(asked)d readers per response are required, but only %(people)d in the group can receive "
+                "new assignments."
+            )
             % {"asked": terms.readers, "people": len(people)}
         )
     items = [Item(response.pk, response.case_id, response.author_id) for response in responses]
     try:
         allocation = allocate(items, people, per_item=terms.readers, seed=terms.seed, check_fraction=0.0, by_case=False)
     except Infeasible as infeasible:
-        raise DomainError(_("Some responses have fewer readers left than are asked, for others wrote them.")) from (
-            infeasible
-        )
+        raise DomainError(
+            _("Some responses have fewer readers left than required, because the others wrote them.")
+        ) from (infeasible)
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
     load = allocation.load
     users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
@@ -129,7 +135,7 @@ def create_read_batch(
     ``frame`` says how they were drawn; it is kept with the batch and shown to nobody who reads.
     """
     if digest and digest != plan.digest:
-        raise Conflict(_("Responses or members changed since the preview. Look at the new preview, then go on."))
+        raise Conflict(_("Responses or members have changed since the preview. Review the new preview, then continue."))
     question = read_question(plan.group.benchmark, plan.scale, at)
     tasks = (
         LabelTask(

@@ -56,7 +56,9 @@ class CaseFilter:
     tags: CaseTags = ()
     languages: CaseLanguages = ()
     difficulties: CaseDifficulties = ()
-    skip_given: Annotated[bool, Label(gettext_lazy("Leave out cases that this group was asked about before"))] = True
+    skip_given: Annotated[bool, Label(gettext_lazy("Exclude cases that this group has already been asked about"))] = (
+        True
+    )
 
     def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
         """The frame, in the order of keys."""
@@ -88,7 +90,9 @@ class LabelTerms:
 
     title: CaseBatchTitle
     annotators_per_case: Annotated[
-        int, Field(ge=1, le=20), Label(gettext_lazy("Annotators per case"), gettext_lazy("Each answers alone."))
+        int,
+        Field(ge=1, le=20),
+        Label(gettext_lazy("Annotators per case"), gettext_lazy("Each physician answers independently.")),
     ]
     seed: CaseBatchSeed
     due_date: DueDate = None
@@ -151,20 +155,28 @@ def plan_labels(
         raise DomainError(_("A retired question cannot be asked."))
     cases = tuple(filter.cases(group, questions).values_list("pk", flat=True))
     if not cases:
-        raise DomainError(_("No case matches. Cases that this group was asked about before may be left out."))
+        raise DomainError(
+            _("No cases match. Cases that this group has already been asked about may have been excluded.")
+        )
     able = able_annotators(group, include_invited=terms.include_invited)
     able.refuse_if_only_invited()
     people, warnings = able.users, able.warnings()
     per_case = terms.annotators_per_case
     if len(people) < per_case:
         raise DomainError(
-            _("%(asked)d annotators per case asked, the group has %(people)d who may get new work.")
+            _(
+                "%(asked)d annotators per case are required, but only %(people)d in the group can receive "
+                "new assignments."
+            )
             % {"asked": per_case, "people": len(people)}
         )
     minimum = max(question.minimum_answers for question in questions)
     if per_case < minimum:
         warnings.append(
-            _("A category counts as agreed from %(minimum)d answers on; this batch brings %(asked)d for each case.")
+            _(
+                "A category needs at least %(minimum)d answers to count as agreed; this batch collects "
+                "%(asked)d per case."
+            )
             % {"minimum": minimum, "asked": per_case}
         )
     excluded = not_to_ask(questions, cases, people)
@@ -180,7 +192,10 @@ def plan_labels(
         )
     except Infeasible as infeasible:
         raise DomainError(
-            _("Some cases have fewer physicians left than are asked: the others have been asked about them before.")
+            _(
+                "Some cases have fewer physicians left than required, because the others have already been "
+                "asked about them."
+            )
         ) from infeasible
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
     loads = tuple(
@@ -228,7 +243,9 @@ def make_label_batch(
 def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
     """Give the cases out exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
     if digest and digest != plan.digest:
-        raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
+        raise Conflict(
+            _("Cases or members have changed since the preview. Review the new preview, then assign the cases.")
+        )
     terms = plan.terms
     lock_group(plan.group)
     refuse_repeated(group=plan.group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)

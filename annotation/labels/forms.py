@@ -72,30 +72,33 @@ STARTERS = {
             _("How urgently does the person in this conversation need care?"),
             LabelQuestion.Kind.CHOICE,
             [
-                ("emergent", _("Emergent"), _("Needs emergency care now, whatever further questions would bring out.")),
+                ("emergent", _("Emergent"), _("Needs emergency care now, whatever further questions might reveal.")),
                 (
                     "conditionally-emergent",
                     _("Conditionally emergent"),
-                    _("May need emergency care: it depends on something that the conversation does not say."),
+                    _("May need emergency care: it depends on information that is not in the conversation."),
                 ),
                 ("non-emergent", _("Non-emergent"), _("Nothing in the conversation calls for emergency care.")),
             ],
         ),
         Starter(
             "asker",
-            _("Who asks"),
+            _("Asked by"),
             _("Who is most likely asking?"),
             LabelQuestion.Kind.CHOICE,
             [
                 (
                     "health-professional",
                     _("Professional"),
-                    _("Writes as somebody who works in health care: terms, tasks or access that a patient has not."),
+                    _(
+                        "Writes as someone who works in health care, with terms, tasks or access that a "
+                        "patient does not have."
+                    ),
                 ),
                 (
                     "non-health-professional",
-                    _("Lay person"),
-                    _("Writes as a patient, a relative or anybody without training in health care."),
+                    _("Patient or public"),
+                    _("Writes as a patient, a relative or another person without health care training."),
                 ),
             ],
         ),
@@ -136,19 +139,19 @@ class QuestionForm(forms.Form):
     kind = forms.ChoiceField(label=_("Kind"), choices=LabelQuestion.Kind.choices)
     scale = forms.ChoiceField(label=_("Scale"), required=False)
     threshold = forms.DecimalField(
-        label=_("Agreed from, in percent"),
+        label=_("Agreement threshold, %"),
         min_value=50,
         max_value=100,
         decimal_places=2,
         initial=75,
-        help_text=_("Share of the answers that the most frequent one needs. Two of three are 66.66."),
+        help_text=_("Share of the answers that the most frequent answer must reach. For two of three, enter 66.66."),
     )
     minimum_answers = forms.IntegerField(
-        label=_("Fewest answers"),
+        label=_("Minimum number of answers"),
         min_value=1,
         max_value=100,
         required=False,
-        help_text=_("A case with fewer counts as not answered yet. Left empty: 3 on a scale, else 2."),
+        help_text=_("A case with fewer answers counts as not answered yet. If empty: 3 on a scale, otherwise 2."),
     )
 
     def __init__(self, *args: Any, scales: Sequence[str], **kwargs: Any) -> None:
@@ -293,4 +296,4 @@ def answer_of(row: Any) -> AnswerInput:
             **vote,
         )
     except (KeyError, TypeError, ValueError):
-        raise Malformed(_now("This is not what the page sends; load it again.")) from None
+        raise Malformed(_now("The request does not match the page. Reload the page.")) from None

@@ -147,7 +147,10 @@ def change_question(
     )  # fmt: skip
     if meant and LabelAnswer.objects.filter(question=row).exists():
         raise Conflict(
-            _("This question has answers, so its words and its options stand. Retire it, and make another one.")
+            _(
+                "This question has answers, so its text and its options can no longer be changed. Retire it "
+                "and create another one."
+            )
         )
     question.name, question.text, question.kind, question.options = (
         question_input.name, question_input.text.strip(), question_input.kind, options,
@@ -162,7 +165,7 @@ def retire_question(*, question: LabelQuestion) -> None:
     """Stop asking the question. Its answers stay; its tags are removed when tags are written the next time."""
     _lock_question_exclusive(question.pk)
     if LabelQuestion.objects.filter(pk=question.pk, active=True).update(active=False) != 1:
-        raise Conflict(_("This question is retired already."))
+        raise Conflict(_("This question is already retired."))
     question.active = False
 
 
@@ -174,11 +177,11 @@ def restore_question(*, question: LabelQuestion) -> None:
     for option in question.options:
         if option["value"] in taken:
             raise DomainError(
-                _("“%(value)s” is a value of the question “%(name)s” by now; retire that one first.")
+                _("“%(value)s” is now a value of the question “%(name)s”. Retire that question first.")
                 % {"value": option["value"], "name": taken[option["value"]]}
             )
     if LabelQuestion.objects.filter(pk=question.pk, active=False).update(active=True) != 1:
-        raise Conflict(_("This question is asked already."))
+        raise Conflict(_("This question is already in use."))
     question.active = True
 
 
@@ -188,13 +191,15 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
         .exclude(pk=own.pk if own else 0)
         .exists()
     ):
-        raise DomainError(_("A question of this short name is there already."))
+        raise DomainError(_("A question with this short name already exists."))
     if not question_input.text.strip():
-        raise DomainError(_("Write what is asked."))
+        raise DomainError(_("Enter the question."))
     if question_input.kind not in LabelQuestion.Kind.values:
-        raise DomainError(_("A question is a single choice, an acuity in four levels, or urgency on a scale."))
+        raise DomainError(_("A question must be a single choice, an acuity in four levels, or urgency on a scale."))
     if not 0.5 <= question_input.threshold <= 1 or question_input.minimum < 1:
-        raise DomainError(_("A category counts as agreed from a share of 50 to 100%, and from one answer on."))
+        raise DomainError(
+            _("The agreement threshold must be between 50 and 100%, and the minimum number of answers at least 1.")
+        )
     if question_input.is_levels:
         return
     number = len(question_input.options)
@@ -219,7 +224,8 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
             raise OptionRefused(
                 row,
                 "value",
-                _("The question “%(name)s” has this value; one value is one tag.") % {"name": taken[option.value]},
+                _("The question “%(name)s” already has this value, and a value can be only one tag.")
+                % {"name": taken[option.value]},
             )
         if not option.label.strip() or len(option.label) > MAX_LABEL_LENGTH:
             raise OptionRefused(row, "label", _("1 to %(most)d characters.") % {"most": MAX_LABEL_LENGTH})
@@ -279,7 +285,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     answer = held.answer
     if answer is None:
         if change.version:
-            raise DomainError(_("There is no answer of this version."))
+            raise DomainError(_("This version of the answer does not exist."))
         answer = LabelAnswer(task=task, question_id=held.question_id, version=0, created_at=at)
     elif is_replay(change.client_id, stored=answer.client_id):
         return answer
@@ -366,7 +372,7 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
     status, batch_status, question_id, kind, values, response_text, *stored = row
     _refuse_unless_writable(status, batch_status)
     if question_id is None:
-        raise DomainError(_("This question is not asked any more."))
+        raise DomainError(_("This question is no longer in use."))
     answer = None
     if stored[0] is not None:
         columns = dict(zip(ANSWER_COLUMNS, (stored[0], task.pk, question_id, *stored[1:]), strict=True))
@@ -380,7 +386,7 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
 def _refuse_unless_writable(status: str, batch_status: str) -> None:
     refuse_unless_open(Batch(status=batch_status))
     if status not in LabelTask.OPEN:
-        raise Conflict(_("The answers about this case were handed in already, so they stand."))
+        raise Conflict(_("The answers about this case have been submitted and can no longer be changed."))
 
 
 @transaction.atomic
@@ -433,20 +439,20 @@ def _locked(task: LabelTask, annotator: User) -> LabelTask:
 def _refuse_impossible_answer(kind: str, values: Sequence[str], change: AnswerInput) -> None:
     is_read = kind == LabelQuestion.Kind.READ
     if not is_read and (change.escalation or change.evidence):
-        raise DomainError(_("Only what is read in a response has an escalation or evidence."))
+        raise DomainError(_("Only readings of responses can have an escalation or evidence."))
     if kind == LabelQuestion.Kind.LEVELS:
         _refuse_impossible_vote(values, change)
     elif is_read:
         _refuse_impossible_reading(values, change)
     elif change.upper or change.reason:
-        raise DomainError(_("Only votes on a scale are between two levels, or have a reason."))
+        raise DomainError(_("Only votes on a scale can be between two levels or have a reason."))
     elif change.value not in values:
-        raise DomainError(_("This is none of the options."))
+        raise DomainError(_("This is not one of the options."))
     if change.certainty is not None:
         if kind == LabelQuestion.Kind.CHOICE:
-            raise DomainError(_("Only acuity is answered with a certainty."))
+            raise DomainError(_("Only answers about acuity have a certainty."))
         if not 0 <= change.certainty <= 100:
-            raise DomainError(_("Certainty is a number from 0 to 100."))
+            raise DomainError(_("Certainty must be a number from 0 to 100."))
     refuse_impossible_note(change.note)
 
 
@@ -459,11 +465,11 @@ def _passages(held: _HeldAnswer, change: AnswerInput) -> list[dict[str, Any]]:
 
 def _refuse_impossible_reading(values: Sequence[str], change: AnswerInput) -> None:
     if change.value not in values:
-        raise DomainError(_("This is none of the levels."))
+        raise DomainError(_("This is not one of the levels."))
     if change.escalation and change.escalation not in values[:-1]:  # the last is that it advises none
-        raise DomainError(_("This is none of the levels."))
+        raise DomainError(_("This is not one of the levels."))
     if change.upper or change.reason or change.certainty is not None:
-        raise DomainError(_("What is read in a response is one level or none, without a certainty."))
+        raise DomainError(_("A reading of a response is one level or none, without a certainty."))
 
 
 def refuse_impossible_note(note: str) -> None:
@@ -471,21 +477,21 @@ def refuse_impossible_note(note: str) -> None:
     if len(note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in note or any("\ud800" <= sign <= "\udfff" for sign in note):
-        raise DomainError(_("A note cannot hold a NUL character or half of a character."))
+        raise DomainError(_("A note cannot contain a NUL or an incomplete character."))
 
 
 def _refuse_impossible_vote(values: Sequence[str], change: AnswerInput) -> None:
     if change.value == CANNOT_TELL:
         if change.certainty is not None or change.upper:
-            raise DomainError(_("Who cannot tell names no level and no certainty."))
+            raise DomainError(_("“Cannot tell” cannot be combined with a level or a certainty."))
         if change.reason and change.reason not in LabelAnswer.Reason.values:
-            raise DomainError(_("This is none of the reasons."))
+            raise DomainError(_("This is not one of the reasons."))
         return
     if change.value not in values:
-        raise DomainError(_("This is none of the levels."))
+        raise DomainError(_("This is not one of the levels."))
     if change.upper and change.upper not in values[values.index(change.value) + 1 :][:1]:
-        raise DomainError(_("A vote between two levels is for a level and the next one up."))
+        raise DomainError(_("A vote between two levels must cover one level and the next level up."))
     if change.reason:
-        raise DomainError(_("A reason belongs to “cannot tell” alone."))
+        raise DomainError(_("A reason can be given only for “cannot tell”."))
     if change.certainty is not None and change.certainty % CERTAINTY_STEP:
-        raise DomainError(_("Certainty goes in steps of %(step)d.") % {"step": CERTAINTY_STEP})
+        raise DomainError(_("Certainty must be a multiple of %(step)d.") % {"step": CERTAINTY_STEP})

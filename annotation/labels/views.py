@@ -44,8 +44,8 @@ LEVEL_RESULTS = "annotation/labels/level_results.html"
 PER_PAGE = 50
 # Titles and explanations of the figures of agreement.
 _FIGURES = {
-    "alpha": (_lazy("Krippendorff’s α"), _lazy("Agreement beyond chance, whoever answered what")),
-    "fleiss_kappa": (_lazy("Fleiss’ κ"), _lazy("The same where each case has as many answers")),
+    "alpha": (_lazy("Krippendorff’s α"), _lazy("Agreement beyond chance, regardless of who answered")),
+    "fleiss_kappa": (_lazy("Fleiss’ κ"), _lazy("The same, for cases with equal numbers of answers")),
     "icc1": ("ICC(1)", _lazy("Certainty of one physician, any physicians on each case")),
     "icc2": ("ICC(2,1)", _lazy("Certainty of one physician, the same on each case: agreement")),
     "icc3": ("ICC(3,1)", _lazy("Certainty of one physician, the same on each case: consistency")),
@@ -65,8 +65,8 @@ _STATUSES = {
 MOVE_LABELS = {
     Move.KEPT: _lazy("Kept"),
     Move.TOWARDS: _lazy("Towards the median"),
-    Move.AWAY: _lazy("Away from it"),
-    Move.ACROSS: _lazy("To its other side"),
+    Move.AWAY: _lazy("Away from the median"),
+    Move.ACROSS: _lazy("To the other side of the median"),
     Move.CANNOT_TELL: _lazy("Cannot tell, before or after"),
 }
 EMPTY_ROW = {"value": "", "label": "", "help": ""}
@@ -227,7 +227,7 @@ def retire(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         services.retire_question(question=question)
     except DomainError as refused:
         return _list(request, question.benchmark, refused)
-    messages.success(request, _("The question is retired; its answers stay."))
+    messages.success(request, _("The question was retired. Its answers are kept."))
     return redirect("annotation:labels", slug)
 
 
@@ -240,7 +240,7 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         services.restore_question(question=question)
     except DomainError as refused:
         return _list(request, question.benchmark, refused)
-    messages.success(request, _("The question is asked again."))
+    messages.success(request, _("The question is in use again."))
     return redirect("annotation:labels", slug)
 
 
@@ -397,7 +397,7 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("The cases are given out; their physicians see them now."))
+            messages.success(request, _("The cases were assigned. Their physicians can now see them."))
             return redirect("annotation:batch", slug, batch.public_id)
     return _batch_page(request, benchmark, form, status)
 

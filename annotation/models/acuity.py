@@ -72,8 +72,8 @@ class AcuityRuling(models.Model):
         MISSING_FACT = "missing-fact", _("A missing fact decides")
         BOTH_GOOD = "both-good", _("Both are good practice")
         BORDER = "border", _("On the border of two levels")
-        LOCAL_CARE = "local-care", _("Depends on what care is near")
-        MISREAD = "misread", _("Somebody misread the case")
+        LOCAL_CARE = "local-care", _("Depends on the care available nearby")
+        MISREAD = "misread", _("Someone misread the case")
 
     question = models.ForeignKey(LabelQuestion, on_delete=models.PROTECT, related_name="acuity_rulings")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="acuity_rulings")
@@ -214,7 +214,7 @@ class ReferenceItem(models.Model):
         AMBIGUOUS = "ambiguous", _("Ambiguous")
         SET_ASIDE = "set-aside", _("Set aside")
         WITHOUT = "without", _("Without a reference")
-        EXCLUDED = "excluded", _("Left out")
+        EXCLUDED = "excluded", _("Not included")
 
     class Source(models.TextChoices):
         RULING = "ruling", _("Ruling")

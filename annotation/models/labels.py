@@ -63,13 +63,13 @@ class LabelQuestion(models.Model):
         AcuityScale, null=True, blank=True, on_delete=models.PROTECT, related_name="label_questions"
     )
     threshold = models.FloatField(
-        _("counts as agreed from"),
+        _("agreement threshold"),
         default=0.75,
         validators=[MinValueValidator(0.5), MaxValueValidator(1.0)],
-        help_text=_("Share of the answers that the most frequent one needs."),
+        help_text=_("Share of the answers that the most frequent answer must reach."),
     )
     minimum_answers = models.PositiveSmallIntegerField(
-        _("fewest answers"), default=2, validators=[MinValueValidator(1)]
+        _("minimum number of answers"), default=2, validators=[MinValueValidator(1)]
     )
     position = models.PositiveSmallIntegerField(default=1)
     active = models.BooleanField(default=True)

@@ -68,10 +68,10 @@ class QualificationRule(models.Model):
     # An annotator whose MF1 on gold items is below `gold_mark` gets no new work, once they have made `gold_minimum`
     # gold decisions.
     gold_mark = models.FloatField(
-        _("gold mark"), null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+        _("gold-item pass mark"), null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
     gold_minimum = models.PositiveSmallIntegerField(
-        _("gold decisions before it counts"), default=60, validators=[MinValueValidator(1)]
+        _("minimum number of gold decisions"), default=60, validators=[MinValueValidator(1)]
     )
 
     class Meta:
@@ -91,7 +91,7 @@ class QualificationAttempt(models.Model):
     """One physician's attempt at the qualification set."""
 
     class Status(models.TextChoices):
-        OPEN = "open", _("Under way")
+        OPEN = "open", _("In progress")
         PASSED = "passed", _("Passed")
         FAILED = "failed", _("Not passed")
 

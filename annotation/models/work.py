@@ -44,8 +44,8 @@ class Batch(models.Model):
         SHUFFLED = "shuffled", _("Fully shuffled")
 
     class Strategy(models.TextChoices):
-        PLANNED = "planned", _("Handed out when the batch is made")
-        POOL = "pool", _("Taken one by one from a pool")
+        PLANNED = "planned", _("Assigned when the batch is created")
+        POOL = "pool", _("Claimed one by one from a pool")
 
     class SpecialtyMatch(models.TextChoices):
         NONE = "none", _("Any specialty")
@@ -77,7 +77,7 @@ class Batch(models.Model):
     )
     gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
     # Work is handed in only when each criterion that cannot be assessed has a note.
-    explain_cannot_assess = models.BooleanField(_("note on cannot assess"), default=False, db_default=False)
+    explain_cannot_assess = models.BooleanField(_("note required for “Can’t assess”"), default=False, db_default=False)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
     # Digest of the preview whose form was sent; empty where the request named no preview.
@@ -358,7 +358,7 @@ class Skip(models.Model):
     class Reason(models.TextChoices):
         LATER = "later", _("Later")
         EXPERTISE = "expertise", _("Outside my field")
-        UNREADABLE = "unreadable", _("Cannot be judged as it stands")
+        UNREADABLE = "unreadable", _("Cannot be judged in its current form")
         OTHER = "other", _("Another reason")
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="skips")

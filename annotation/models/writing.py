@@ -52,8 +52,8 @@ class WritingTask(models.Model):
 
     class Release(models.TextChoices):
         PASSED_ON = "passed_on", _("Handed over")
-        TAKEN_BACK = "taken_back", _("Taken back")
-        HAS_READ = "has_read", _("Has read an answer to the case meanwhile")
+        TAKEN_BACK = "taken_back", _("Withdrawn")
+        HAS_READ = "has_read", _("Has since read an answer to the case")
 
     OPEN = (Status.NOT_STARTED, Status.DRAFT)
 

@@ -18,15 +18,18 @@ class RuleForm(forms.ModelForm[QualificationRule]):
         model = QualificationRule
         fields = ("required", "pass_mark", "attempts", "wait_hours", "gold_mark", "gold_minimum")
         labels = {
-            "required": _("Annotators qualify before they get work"),
+            "required": _("Annotators must qualify before they receive work"),
             "pass_mark": _("Pass mark (MF1)"),
             "wait_hours": _("Hours to wait between attempts"),
-            "gold_mark": _("Gold mark (MF1)"),
-            "gold_minimum": _("Gold decisions before it counts"),
+            "gold_mark": _("Gold-item pass mark (MF1)"),
+            "gold_minimum": _("Minimum number of gold decisions"),
         }
         help_texts = {
             "pass_mark": _("From 0 to 1, over all criteria of an attempt."),
-            "gold_mark": _("Below it an annotator gets no new work, and you are told. Empty: nobody is held back."),
+            "gold_mark": _(
+                "Below this mark, assignments to an annotator are paused and you are notified. Leave empty "
+                "to pause no one."
+            ),
         }
         widgets = {
             "pass_mark": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1}),

@@ -233,7 +233,7 @@ def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime
     if mark.n < rule.gold_minimum or mark.value >= rule.gold_mark:
         return False
     with translation.override(settings.LANGUAGE_CODE):  # stored, and read by admins of any language
-        reason = _("MF1 of %(mf1).3f on %(n)d gold decisions, below the mark of %(mark).3f.") % {
+        reason = _("MF1 of %(mf1).3f on %(n)d gold decisions, below the pass mark of %(mark).3f.") % {
             "mf1": mark.value,
             "n": mark.n,
             "mark": rule.gold_mark,
@@ -247,14 +247,14 @@ def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime
 def hold_back(*, membership: Membership, reason: str, at: datetime) -> None:
     """Give a member no new work until the hold is lifted; they may finish what they have begun."""
     if not reason.strip():
-        raise DomainError(_("Say why; the reason stays on record."))
+        raise DomainError(_("Enter a reason. It is kept on record."))
     _hold(membership, reason.strip(), at)
 
 
 def _hold(member: Membership, reason: str, at: datetime) -> None:
     hit = Membership.objects.filter(pk=member.pk, withheld_at=None).update(withheld_at=at, withheld_reason=reason)
     if hit != 1:
-        raise Conflict(_("This member gets no new work already."))
+        raise Conflict(_("Assignments to this member are already paused."))
     member.withheld_at, member.withheld_reason = at, reason
     notify_of_hold(membership=member, at=at)
 
@@ -264,12 +264,12 @@ def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
     """Let a member get new work again. Gold items begun before no longer count against them."""
     reason = reason.strip()
     if not reason:
-        raise DomainError(_("Say why; the reason stays on record."))
+        raise DomainError(_("Enter a reason. It is kept on record."))
     hit = Membership.objects.filter(pk=membership.pk, withheld_at__isnull=False).update(
         withheld_at=None, withheld_reason=reason, gold_since=at
     )
     if hit != 1:
-        raise Conflict(_("This member is not held back any more."))
+        raise Conflict(_("Assignments to this member are not paused."))
     membership.withheld_at, membership.withheld_reason, membership.gold_since = None, reason, at
 
 

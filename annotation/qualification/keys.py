@@ -108,12 +108,14 @@ def key_from_consensus(
 ) -> list[KeyedResponse]:
     """Make keys of responses (public ids) from their agreed decisions: all of them, or none with a `DomainError`."""
     if use not in KeyedResponse.Use.values:
-        raise DomainError(_("A key is for qualification or for gold items."))
+        raise DomainError(_("An answer key must be for qualification or for gold items."))
     if not responses:
         raise DomainError(_("Choose at least one response."))
     agreed = agreed_responses(benchmark, responses)
     if len(agreed) != len(set(responses)):
-        raise Conflict(_("Some of these responses have a key by now, or are no longer agreed on. Choose again."))
+        raise Conflict(
+            _("Some of these responses already have an answer key or are no longer agreed on. Choose again.")
+        )
     keyed_responses = KeyedResponse.objects.bulk_create(
         KeyedResponse(
             benchmark=benchmark, response_id=row.response, rubric_id=row.rubric, use=use, created_by=by, created_at=at
@@ -136,11 +138,11 @@ def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) 
     """
     rows = {row.criterion_id: row for row in keyed.decisions.select_for_update()}
     if rows.keys() != decisions.keys():
-        raise DomainError(_("A key holds a decision on each criterion of the rubric."))
+        raise DomainError(_("An answer key must have a decision on each criterion of the rubric."))
     changed = []
     for criterion, (outcome, explanation) in decisions.items():
         if outcome not in Outcome.values:
-            raise DomainError(_("The outcome is met, not met or cannot assess."))
+            raise DomainError(_("The outcome must be met, not met or can’t assess."))
         if len(explanation) > MAX_EXPLANATION_LENGTH:
             raise DomainError(_("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH})
         row = rows[criterion]
@@ -159,11 +161,13 @@ def set_key_active(*, keyed: KeyedResponse, active: bool) -> None:
             status=QualificationAttempt.Status.OPEN, batch__assignments__response=keyed.response_id
         )
         if under_way.exists():
-            raise Conflict(_("Somebody is qualifying on this response now. Withdraw it when they have finished."))
+            raise Conflict(_("Someone is qualifying on this response now. Withdraw it when they have finished."))
         rest = KeyedResponse.objects.filter(benchmark=keyed.benchmark_id, use=keyed.use, active=True)
         required = QualificationRule.objects.filter(benchmark=keyed.benchmark_id, required=True).exists()
         if required and not rest.exclude(pk=keyed.pk).exists():
-            raise DomainError(_("Qualification is required, and this is its last response. Lift the rule first."))
+            raise DomainError(
+                _("Qualification is required, and this is its last response. Remove the requirement first.")
+            )
     KeyedResponse.objects.filter(pk=keyed.pk).update(active=active)
     keyed.active = active
 
@@ -172,10 +176,10 @@ def set_key_active(*, keyed: KeyedResponse, active: bool) -> None:
 def set_key_use(*, keyed: KeyedResponse, use: str) -> None:
     """Use a key for the other purpose, as long as it was given to nobody."""
     if use not in KeyedResponse.Use.values:
-        raise DomainError(_("A key is for qualification or for gold items."))
+        raise DomainError(_("An answer key must be for qualification or for gold items."))
     given = Assignment.objects.filter(response=keyed.response_id).exclude(purpose=Assignment.Purpose.WORK)
     if use != keyed.use and given.exists():
-        raise Conflict(_("Physicians were given this response already; it keeps its use."))
+        raise Conflict(_("This response has already been assigned to physicians, so its use cannot change."))
     KeyedResponse.objects.filter(pk=keyed.pk).update(use=use)
     keyed.use = use
 
@@ -202,7 +206,7 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
         rubric_of[response] = (sheet.rubric, frozenset(sheet.by_position.values()))
         first_line.setdefault(response, record.line)
         if criterion in decisions_by_response.setdefault(response, {}):
-            faults.add(record.line, "criterion", _("The file decides this criterion of the response twice."))
+            faults.add(record.line, "criterion", _("The file has two decisions on this criterion of the response."))
         explanation = record.explanation or record.note
         if len(explanation) > MAX_EXPLANATION_LENGTH:
             message = _("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH}
@@ -219,14 +223,16 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
     }
     for response, row in known.items():
         if row.use != use:
-            message = _("This response has a key of another use (%(use)s).") % {"use": row.get_use_display()}
+            message = _("This response already has an answer key for another use (%(use)s).") % {
+                "use": row.get_use_display()
+            }
             faults.add(first_line[response], "candidate", message)
         elif row.rubric_id != rubric_of[response][0]:
-            message = _("The key of this response belongs to an earlier version of the rubric.")
+            message = _("The answer key of this response belongs to an earlier version of the rubric.")
             faults.add(first_line[response], "case", message)
     faults.refuse_if_any()
     if not decisions_by_response:
-        raise DomainError(_("The file holds no decision."))
+        raise DomainError(_("The file contains no decisions."))
     fresh = KeyedResponse.objects.bulk_create(
         KeyedResponse(
             benchmark=benchmark, response_id=response, rubric_id=rubric_of[response][0], use=use,
@@ -274,7 +280,9 @@ def set_rule(*, benchmark: Benchmark, values: Mapping[str, object]) -> Qualifica
         setattr(rule, name, value)
     keys = KeyedResponse.objects.filter(benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION)
     if rule.required and not keys.exists():
-        raise DomainError(_("There is no response to qualify on yet. Key some below, then require the qualification."))
+        raise DomainError(
+            _("There is no response to qualify on yet. Add answer keys below, then require qualification.")
+        )
     rule.save()
     return rule
 

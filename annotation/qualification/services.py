@@ -38,10 +38,14 @@ from rubrics.models import Benchmark
 def why_no_new_work(eligibility: Eligibility) -> str:
     """The message for a physician who may not begin new work. Why they were held back is shown to admins only."""
     return {
-        "qualification": _("Pass the qualification first; you find it under “My work”."),
-        "waiting": _("Pass the qualification first. You may try again later; “My work” says when."),
-        "failed": _("The qualification was not passed and no attempt is left. The admin of the benchmark was told."),
-        "withheld": _("You get no new work for now. Finish what you have begun, or ask the admin of the benchmark."),
+        "qualification": _("Pass the qualification first. You can find it under “My work”."),
+        "waiting": _("Pass the qualification first. “My work” shows when you can try again."),
+        "failed": _(
+            "You did not pass the qualification and have no attempts left. Your study coordinator has been notified."
+        ),
+        "withheld": _(
+            "Assignments to you are paused. Finish the work you have begun, or contact your study coordinator."
+        ),
     }.get(eligibility.reason, "")
 
 
@@ -83,17 +87,20 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
         group=group, user=user, role=Membership.Role.ANNOTATOR, active=True
     )
     if member.first() is None:
-        raise DomainError(_("Only annotators of the group qualify."))
+        raise DomainError(_("Only annotators of the group can take the qualification."))
     eligibility = eligibility_of(user, group, at=at)
     if eligibility.under_way is not None:
         return eligibility.under_way
     if eligibility.reason != QUALIFICATION:
-        raise Conflict(why_no_new_work(eligibility) or _("You are qualified already."))
+        raise Conflict(why_no_new_work(eligibility) or _("You are already qualified."))
     keys = qualification_set(group.benchmark, user)
     comparable = KeyedDecision.objects.filter(keyed__in=keys).exclude(outcome=Outcome.CANNOT_ASSESS)
     if not comparable.exists():
         raise DomainError(
-            _("There is nothing for you to qualify on: you know these responses already. Ask the admin to add others.")
+            _(
+                "There are no responses for you to qualify on: you have already seen them. Ask your study "
+                "coordinator to add others."
+            )
         )
     rule = QualificationRule.objects.get(benchmark=group.benchmark_id)
     number = len(eligibility.attempts) + 1

@@ -125,7 +125,9 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as error:
             refused = error
         else:
-            text = ngettext("%(n)d response has a key now.", "%(n)d responses have a key now.", len(keyed_responses))
+            text = ngettext(
+                "%(n)d response now has an answer key.", "%(n)d responses now have an answer key.", len(keyed_responses)
+            )
             messages.success(request, text % {"n": len(keyed_responses)})
             return redirect("annotation:qualification", slug)
     agreed = qualification_keys.agreed_responses(benchmark)
@@ -167,7 +169,7 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as refused:
             form.add_error("file", str(refused))
         else:
-            text = _("Imported: %(new)d new keys, %(known)d brought up to date.") % {"new": new, "known": known}
+            text = _("Imported: %(new)d new answer keys, %(known)d updated.") % {"new": new, "known": known}
             messages.success(request, text)
             return redirect("annotation:qualification", slug)
     return _page(request, benchmark, import_form=form)
@@ -213,7 +215,7 @@ def key(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, _("The key is saved. What was marked before stands as it was marked."))
+            messages.success(request, _("The answer key was saved. Earlier results do not change."))
             return redirect("annotation:key", slug, public_id)
     return _key_page(request, benchmark, row, form)
 

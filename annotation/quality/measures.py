@@ -212,7 +212,7 @@ def _positive_rate(
     for user in people.tolist():
         own = rows.user == user
         if not quality_by_user[user].positive.responses and own.any():
-            note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
+            note = _("No one else in the group decided on these criteria, so this is the rate itself.")
             rate = _mean(rows.outcome[own], cases.of(rows.response[own]), trials=True)
             quality_by_user[user].positive = _shown(rate, rows.response[own], note=note)
 

@@ -261,7 +261,9 @@ def _change(request: SignedInRequest, slug: str, pk: int, *, hold: bool) -> Http
         else:
             messages.success(
                 request,
-                _("This member gets no new work now.") if hold else _("This member gets new work again."),
+                _("Assignments to this member are now paused.")
+                if hold
+                else _("This member receives assignments again."),
             )
             return redirect("annotation:quality-person", slug, pk)
     return _person_page(request, benchmark, membership, form)

@@ -92,19 +92,24 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     """
     lacking = _of_cases(lacking_in(group), cases)
     if not lacking:
-        raise DomainError(_("Nothing has to be graded again: every graded response has all of its current criteria."))
+        raise DomainError(
+            _(
+                "No response needs to be graded again: every graded response has decisions on all of its current "
+                "criteria."
+            )
+        )
     warnings: list[str] = []
     annotators = able_annotators(group)
     able = annotators.users
     warnings += annotators.warnings()
     if not able:
-        raise DomainError(_("The group has no annotator who may get new work."))
+        raise DomainError(_("The group has no annotator who can receive new assignments."))
     has_checker = Membership.objects.filter(group=group, role=Membership.Role.CHECKER, active=True).exists()
     if terms.fraction > 0 and not has_checker:
         raise DomainError(_(NO_CHECKER))
     pieces = _given_out(group, lacking, able, terms.seed, warnings)
     if not pieces:
-        raise DomainError(_("Nobody of the group may grade these responses again."))
+        raise DomainError(_("No one in the group can grade these responses again."))
     pieces = _in_order(pieces, terms)
     if _notes_were_needed(group, pieces):
         terms = replace(terms, explain_cannot_assess=True)
@@ -144,15 +149,17 @@ def _given_out(
         short += max(0, gone - len(others))
     if instead:
         text = ngettext(
-            "%(n)d piece goes to another annotator, since whoever graded the response gets no new work.",
-            "%(n)d pieces go to other annotators, since whoever graded the responses gets no new work.",
+            "%(n)d assignment goes to another annotator, because assignments to the physician who graded "
+            "the response are paused.",
+            "%(n)d assignments go to other annotators, because assignments to the physicians who graded "
+            "the responses are paused.",
             instead,
         )
         warnings.append(text % {"n": instead})
     if short:
         text = ngettext(
-            "For %(n)d piece nobody is left: every annotator has a part in the response already.",
-            "For %(n)d pieces nobody is left: every annotator has a part in the response already.",
+            "No one is left for %(n)d assignment: every annotator already has a role in the response.",
+            "No one is left for %(n)d assignments: every annotator already has a role in the response.",
             short,
         )
         warnings.append(text % {"n": short})
@@ -204,7 +211,7 @@ def _refuse_if_given_out_since(plan: RegradingPlan) -> None:
     """Refuse the second of two simultaneous batches from the same plan: nobody decides the same criteria twice."""
     lacking = {row.response: row for row in lacking_in(plan.group)}
     if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
-        raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+        raise Conflict(_("Rubrics, decisions or members have changed since the preview. Review the new preview first."))
 
 
 @transaction.atomic
@@ -228,7 +235,7 @@ def make_regrading(
 def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
     """Make the batch exactly as planned. `Conflict` if ``digest`` is that of another plan."""
     if digest and digest != plan.digest:
-        raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+        raise Conflict(_("Rubrics, decisions or members have changed since the preview. Review the new preview first."))
     lock_group(plan.group)
     refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=digest)
     _refuse_if_given_out_since(plan)

@@ -51,7 +51,7 @@ def regrading(request: SignedInRequest, slug: str) -> HttpResponse:
         return to_existing_batch(request, slug, repeated)
     except DomainError as refused:
         return _page(request, benchmark, form, refused, status=refused.status_code)
-    messages.success(request, _("The batch is open; its physicians see it now."))
+    messages.success(request, _("The batch is open. Its physicians can now see it."))
     return redirect("annotation:batch", slug, batch.public_id)
 
 

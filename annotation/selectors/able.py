@@ -52,8 +52,8 @@ class AbleAnnotators:
         if self.held_back:
             texts.append(
                 ngettext(
-                    "%(n)d annotator gets no new work for now and is left out; “Quality” says why.",
-                    "%(n)d annotators get no new work for now and are left out; “Quality” says why.",
+                    "Assignments are paused for %(n)d annotator, who is not included; see “Quality” for the reason.",
+                    "Assignments are paused for %(n)d annotators, who are not included; see “Quality” for the reasons.",
                     self.held_back,
                 )
                 % {"n": self.held_back}

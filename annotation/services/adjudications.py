@@ -61,10 +61,10 @@ def rule(
     if criterion not in row.criteria:
         raise DomainError(_("The raters agree on this criterion; there is nothing to decide."))
     if outcome and outcome not in RulingOutcome.values:
-        raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
+        raise DomainError(_("The outcome must be met, not met, can’t assess or faulty."))
     reason = reason.strip() if outcome else ""
     if outcome == RulingOutcome.FAULTY and not reason:
-        raise DomainError(_("Say what is wrong with the criterion."))
+        raise DomainError(_("Describe what is wrong with the criterion."))
     ruling = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
     if ruling is not None and is_replay(client_id, stored=ruling.client_id):
         return ruling
@@ -131,7 +131,7 @@ def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: da
 def _held(adjudication: Adjudication, adjudicator: User) -> Adjudication:
     row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
     if row.status != Adjudication.Status.OPEN or row.adjudicator_id != adjudicator.pk:
-        raise Conflict(_("This adjudication is finished, or somebody else holds it."))
+        raise Conflict(_("This adjudication is finished, or someone else has claimed it."))
     _refuse_while_paused(row)
     return row
 
@@ -143,7 +143,9 @@ def _refuse_while_paused(row: Adjudication) -> None:
             group=row.group_id, items__response=row.response_id, status=Batch.Status.PAUSED
         ).exists()
     ):
-        raise Conflict(_("The batch of this response is paused. Nothing is lost; go on when it is open again."))
+        raise Conflict(
+            _("The batch of this response is paused. Nothing is lost; you can continue when it is open again.")
+        )
 
 
 def open_within(groups: Collection[ExpertGroup]) -> int:

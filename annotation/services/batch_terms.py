@@ -18,11 +18,11 @@ from consilium.core.limits import MAX_TITLE_LENGTH
 MAX_SEED = 2**63 - 1
 DueDate = Annotated[date | None, Label(_("Due"))]
 # Fields of a batch of cases, for label questions or for writing.
-CaseBatchTitle = Annotated[str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Physicians see it."))]
+CaseBatchTitle = Annotated[str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Visible to physicians."))]
 CaseBatchSeed = Annotated[
     int,
     Field(ge=0, le=MAX_SEED),
-    Label(_("Seed"), _("The same seed over the same cases gives them to the same physicians.")),
+    Label(_("Seed"), _("The same seed with the same cases assigns them to the same physicians.")),
 ]
 
 
@@ -45,7 +45,7 @@ class BatchTerms:
     """How a batch is worked on. A title may be empty in a preview."""
 
     title: Annotated[
-        str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Physicians see it: name no model in it."))
+        str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Visible to physicians. Do not name any model."))
     ]
     annotators_per_item: Annotated[int, Field(ge=1, le=20), Label(_("Annotators per response"))] = 1
     check_policy: Annotated[str, OneOf(Batch.CheckPolicy), Label(_("Secondary check"))] = Batch.CheckPolicy.ALL
@@ -55,16 +55,17 @@ class BatchTerms:
     seed: Annotated[
         int,
         Field(ge=0, le=MAX_SEED),
-        Label(_("Seed"), _("The same seed over the same responses draws the same batch.")),
+        Label(_("Seed"), _("The same seed with the same responses draws the same batch.")),
     ] = field(default_factory=new_seed)
     strategy: Annotated[
         str,
         OneOf(Batch.Strategy),
         Label(
-            _("How work is given out"),
+            _("How work is assigned"),
             _(
-                "Handed out: everybody gets an even share at once. Pool: whoever has time takes the next response, so "
-                "that the quick do more and nothing waits for somebody who is away."
+                "Assigned: every physician receives an even share at once. Pool: physicians who have "
+                "time claim the next response, so that faster physicians do more and no work waits for "
+                "someone who is away."
             ),
         ),
     ] = Batch.Strategy.PLANNED
@@ -74,8 +75,8 @@ class BatchTerms:
         Label(
             _("Specialty"),
             _(
-                "Compares the physician’s specialty with the first specialty tag of the case, by the benchmark’s map "
-                "of specialties to larger groups."
+                "Compares the physician’s specialty with the first specialty tag of the case, using the "
+                "benchmark’s category mapping."
             ),
         ),
     ] = Batch.SpecialtyMatch.NONE
@@ -83,10 +84,10 @@ class BatchTerms:
         int | None,
         Field(ge=1, le=8760),
         Label(
-            _("Back to the pool after, hours"),
+            _("Return to the pool after (hours)"),
             _(
-                "Open work that its physician has not touched for so long goes back for others to take; their draft "
-                "is kept. Empty: never by itself."
+                "Open work that its physician has not touched for this long returns to the pool for "
+                "others to claim; the draft is kept. Leave empty to never return it automatically."
             ),
         ),
     ] = None
@@ -95,14 +96,17 @@ class BatchTerms:
         Field(ge=0, le=100),
         Label(
             _("Gold items for each annotator"),
-            _("Responses with agreed decisions, mixed in so that nothing shows; they feed the quality page."),
+            _(
+                "Responses with agreed decisions, mixed in so that physicians cannot recognise them. The "
+                "results appear on the “Quality” page."
+            ),
         ),
     ] = 0
     explain_cannot_assess: Annotated[
         bool,
         Label(
-            _("“Cannot assess” needs a note"),
-            _("A response can be submitted when each criterion that cannot be assessed has a note that says why."),
+            _("“Can’t assess” needs a note"),
+            _("A response can be submitted once every criterion marked “Can’t assess” has a note that explains why."),
         ),
     ] = False
     include_invited: IncludeInvited = False

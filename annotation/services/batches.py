@@ -50,7 +50,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
     """Make the batch exactly as planned. `Conflict` if ``digest`` is that of another plan."""
     if digest and digest != plan.digest:
         raise Conflict(
-            _("Responses or members changed since the preview. Look at the new preview, then make the batch.")
+            _("Responses or members have changed since the preview. Review the new preview, then create the batch.")
         )
     terms = plan.terms
     lock_group(plan.group)
@@ -172,5 +172,5 @@ def extend_batch(*, batch: Batch, due_date: date | None) -> None:
     """Set another due date, or none."""
     hit = Batch.objects.filter(~Q(status=Batch.Status.CLOSED), pk=batch.pk).update(due_date=due_date)
     if hit != 1:
-        raise Conflict(_("This batch is closed, so nothing in it can change any more."))
+        raise Conflict(_("This batch is closed, so nothing in it can be changed."))
     batch.due_date = due_date

@@ -23,7 +23,7 @@ def lock_exclusive(batch: Batch) -> None:
 def refuse_nothing_open(tasks: Collection[Task]) -> None:
     """`Conflict` if the holder no longer has open tasks."""
     if not tasks:
-        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
+        raise Conflict(_("These cases have already been submitted or reassigned, so they were not moved."))
 
 
 def fitting_tasks(
@@ -57,5 +57,5 @@ def spread(
             load[taker] += 1
             moves[task.pk] = taker
     if not moves:
-        raise DomainError(_("Nobody of the group who is meant may take these cases."))
+        raise DomainError(_("None of the chosen members of the group can take over these cases."))
     return moves

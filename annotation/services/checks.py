@@ -81,7 +81,7 @@ def amend(
     """
     row, check = _held(assignment, checker)
     if outcome not in Outcome.values:
-        raise DomainError(_("The outcome is met, not met or cannot assess."))
+        raise DomainError(_("The outcome must be met, not met or can’t assess."))
     decision = Decision.objects.filter(assignment=row, round=row.round, criterion=criterion).first()
     if decision is None:
         raise DomainError(_("This criterion is not part of the work."))
@@ -92,7 +92,7 @@ def amend(
     reason = reason.strip()
     taken_back = outcome == decision.outcome
     if not taken_back and not reason:
-        raise DomainError(_("Say why: an amendment needs a reason."))
+        raise DomainError(_("Enter a reason: an amendment needs one."))
     if known is None:
         if taken_back:
             return None
@@ -120,7 +120,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
     """Send the work back with a note. Its decisions are copied to a new round, in which the annotator continues."""
     note = note.strip()
     if not note:
-        raise DomainError(_("Say what to look at again: returned work needs a note."))
+        raise DomainError(_("Describe what to review again: returned work needs a note."))
     row, check = _held(assignment, checker)
     transition(check, field="result", source=[""], target=Check.Result.RETURNED, note=note, finished_at=at)
     decisions = list(Decision.objects.filter(assignment=row, round=row.round))
@@ -155,5 +155,5 @@ def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:
     row = rows.get(pk=assignment.pk)
     refuse_unless_open(row.batch)
     if row.status != Assignment.Status.IN_CHECK or row.checker_id != checker.pk:
-        raise Conflict(_("You do not hold this check any more."))
+        raise Conflict(_("This check is no longer yours."))
     return row, Check.objects.get(assignment=row, round=row.round)

@@ -22,14 +22,14 @@ def add_comment(*, assignment: Assignment, author: User, author_role: str, text:
     """Add ``text``; the other participants get a notification with the author's role, without the text."""
     cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not cleaned_text:
-        raise DomainError(_("Write something first."))
+        raise DomainError(_("Enter a comment first."))
     if len(cleaned_text) > MAX_COMMENT_LENGTH:
         raise DomainError(_("A comment has at most %(most)d characters; this one has %(n)d.") % {
             "most": MAX_COMMENT_LENGTH, "n": len(cleaned_text)
         })  # fmt: skip
     lock_batch_shared(assignment.batch_id)
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
-        raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
+        raise Conflict(_("This batch is closed. Its comments can be read, but none can be added."))
     comment = Comment.objects.create(
         assignment=assignment, author=author, author_role=author_role, text=cleaned_text, created_at=at
     )

@@ -214,7 +214,9 @@ def open_between(
     if group.pk == other.pk or group.benchmark_id != other.benchmark_id:
         raise DomainError(_("Choose two different groups of the benchmark."))
     if unclosed_batches(groups=(group, other)).exists():
-        raise DomainError(_("Close the batches of both groups first; until then neither may learn of the other."))
+        raise DomainError(
+            _("Close the batches of both groups first. Until then, neither group may learn about the other.")
+        )
     first, second = group_ratings(group, "final"), group_ratings(other, "final")
     first_places, other_places = shared(first, second)
     if not len(first_places):

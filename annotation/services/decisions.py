@@ -83,8 +83,8 @@ class Unanswered(DomainError):
         self.criteria = list(criteria)
         if unexplained:
             text = ngettext(
-                "%(number)d criterion that cannot be assessed has no note yet that says why.",
-                "%(number)d criteria that cannot be assessed have no note yet that says why.",
+                "%(number)d criterion marked “Can’t assess” still needs a note that explains why.",
+                "%(number)d criteria marked “Can’t assess” still need a note that explains why.",
                 len(criteria),
             )
         else:
@@ -281,7 +281,7 @@ def _write(
 def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
     """The result of a change that `_write` did not write: it is a repetition, it is stale, or there is no row."""
     if stored is None:
-        return SaveResult(change.criterion, "refused", detail=_("There is no decision of this version."))
+        return SaveResult(change.criterion, "refused", detail=_("This version of the decision does not exist."))
     if is_replay(change.client_id, stored=stored.client_id):
         return SaveResult(change.criterion, "saved", stored.version, saved_at=stored.updated_at)
     return SaveResult(change.criterion, "stale", stored.version, current=stored)
@@ -347,9 +347,9 @@ def next_open(*, annotator: User, after: Assignment, at: datetime | None = None)
 
 def _refuse_unless_writable(status: str) -> None:
     if status == Assignment.Status.RELEASED:
-        raise Conflict(_("This response was given back or to somebody else, so nothing in it can change any more."))
+        raise Conflict(_("This response was released or reassigned, so nothing in it can be changed."))
     if status not in Assignment.OPEN:
-        raise Conflict(_("This response was handed in already, so its decisions stand."))
+        raise Conflict(_("This response has been submitted, so its decisions can no longer be changed."))
 
 
 def _locked(assignment: Assignment, annotator: User) -> Assignment:
@@ -370,11 +370,11 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
     if change.criterion not in allowed:
         raise DomainError(_("This criterion is not part of the work."))
     if change.outcome is not None and change.outcome not in Outcome.values:
-        raise DomainError(_("The outcome is met, not met or cannot assess."))
+        raise DomainError(_("The outcome must be met, not met or can’t assess."))
     if len(change.note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
-        raise DomainError(_("A note cannot hold a NUL character or half of a character."))
+        raise DomainError(_("A note cannot contain a NUL or an incomplete character."))
     return checked_passages(change.evidence, text)
 
 
@@ -386,10 +386,10 @@ def checked_passages(spans: Sequence[Mapping[str, Any]], text: str) -> list[dict
     for span in spans:
         start, end = span.get("start"), span.get("end")
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
-            raise DomainError(_("The evidence does not lie within the response."))
+            raise DomainError(_("The evidence is outside the response."))
         quote = text[start:end]
         if span.get("quote", quote) != quote:
-            raise DomainError(_("The quoted evidence does not stand at this place of the response."))
+            raise DomainError(_("The quoted evidence does not match the text at this place in the response."))
         passage = {"quote": quote, "start": start, "end": end}
         if passage not in evidence:
             evidence.append(passage)

@@ -40,24 +40,27 @@ class ResponseFilter:
     cases: Annotated[
         Sequence[str],
         Field(description="Keys."),
-        Label(gettext_lazy("Cases"), gettext_lazy("Keys, separated by commas or line breaks.")),
+        Label(gettext_lazy("Cases"), gettext_lazy("Short names, separated by commas or line breaks.")),
     ] = ()
     skip_given: Annotated[
         bool,
         Field(description="Leave out what the group was given before."),
-        Label(gettext_lazy("Leave out what this group was given before")),
+        Label(gettext_lazy("Exclude responses already assigned to this group")),
     ] = True
     draw: Annotated[
         int | None,
         Field(ge=1, description="How many, at random."),
-        Label(gettext_lazy("How many"), gettext_lazy("Drawn at random from what matches; empty: all.")),
+        Label(gettext_lazy("Number"), gettext_lazy("Drawn at random from all that match. Leave empty to use all.")),
     ] = None
     overlap_with: Annotated[
         str,
         Field(description="Public id of a batch of another group, to share responses with."),
         Label(
             gettext_lazy("Same responses as"),
-            gettext_lazy("A batch of the other group: what both grade is what their agreement is computed on."),
+            gettext_lazy(
+                "A batch of the other group. The agreement of the two groups is computed on the responses "
+                "that both grade."
+            ),
         ),
     ] = ""
     overlap_share: Annotated[
@@ -139,7 +142,10 @@ def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sam
     frame = _frame(filter.responses(group))
     if not frame:
         raise DomainError(
-            _("No response matches. Loosen the filter, import responses, or take in what the group was given before.")
+            _(
+                "No responses match. Loosen the filter, import responses, or include those already assigned "
+                "to the group."
+            )
         )
     if filter.overlap_with:
         return _draw_overlapping(frame, group, filter, seed)
@@ -177,7 +183,7 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
     if other is None or other.group_id == group.pk:
         raise DomainError(_("Choose a batch of the other group to overlap with."))
     if not 0 < filter.overlap_share <= 1:
-        raise DomainError(_("The share that overlaps lies above 0% and is at most 100%."))
+        raise DomainError(_("The overlap must be above 0% and at most 100%."))
     held = dict(BatchItem.objects.filter(batch=other).values_list("response_id", "inclusion_probability"))
     overlap_frame = [row for row in frame if row.pk in held]
     rest = [row for row in frame if row.pk not in held]
@@ -186,12 +192,12 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
     fresh = size - shared
     if len(overlap_frame) < shared:
         raise DomainError(
-            _("%(asked)d responses of that batch are asked, %(there)d of its %(held)d match the filter.")
+            _("%(asked)d responses of that batch are required, but %(there)d of its %(held)d match the filter.")
             % {"asked": shared, "there": len(overlap_frame), "held": len(held)}
         )
     if len(rest) < fresh:
         raise DomainError(
-            _("%(asked)d fresh responses are asked besides the shared ones, %(rest)d match the filter.")
+            _("%(asked)d new responses are required besides the shared ones, but %(rest)d match the filter.")
             % {"asked": fresh, "rest": len(rest)}
         )
     if not size:

@@ -55,7 +55,7 @@ def add_member(
     membership and stays.
     """
     if role not in Membership.Role.values:
-        raise DomainError(_("The role is annotator, checker or adjudicator."))
+        raise DomainError(_("The role must be annotator, checker or adjudicator."))
     person = user or person_of(email=email, name=name)
     with readable_constraint_errors():
         membership, created = Membership.objects.get_or_create(group=group, user=person, role=role)
@@ -120,7 +120,7 @@ def set_capacity(*, membership: Membership, capacity: int | None) -> None:
     if membership.role != Membership.Role.ANNOTATOR:
         raise DomainError(_("Only annotators have a capacity."))
     if capacity is not None and not 1 <= capacity <= MAX_CAPACITY:
-        raise DomainError(_("A capacity lies between 1 and %(most)d.") % {"most": MAX_CAPACITY})
+        raise DomainError(_("A capacity must be between 1 and %(most)d.") % {"most": MAX_CAPACITY})
     membership.capacity = capacity
     membership.save(update_fields=["capacity"])
 

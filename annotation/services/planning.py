@@ -107,7 +107,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     annotators.refuse_if_only_invited()
     able = annotators.users
     if not able:
-        raise DomainError(_("Every annotator of the group gets no new work for now; “Quality” says why."))
+        raise DomainError(_("Assignments are paused for every annotator in the group; see “Quality” for the reasons."))
     warnings = [*annotators.warnings(), *_not_qualified(annotators.unqualified)]
     warnings += [*without_account(able), *without_rule_sheet(group.benchmark)]
     work = _open_work(team.annotators)
@@ -122,8 +122,8 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         if nameless:
             warnings.append(
                 ngettext(
-                    "%(n)d annotator has no specialty in their profile and matches only cases that name none.",
-                    "%(n)d annotators have no specialty in their profile and match only cases that name none.",
+                    "%(n)d annotator has no specialty in their profile and matches only cases without a specialty.",
+                    "%(n)d annotators have no specialty in their profile and match only cases without a specialty.",
                     nameless,
                 )
                 % {"n": nameless}
@@ -138,9 +138,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     )
     size_of = {response: sizes[rubrics[case]] for response, case in cases.items()}
     if terms.annotators_per_item > 1 and not team.adjudicators:
-        warnings.append(
-            _("The group has no adjudicator; where its annotators differ, the conflict waits until it has one.")
-        )
+        warnings.append(_("The group has no adjudicator. Conflicts between its annotators wait until it has one."))
     return BatchPlan(
         group=group,
         terms=terms,
@@ -195,8 +193,9 @@ def without_account(annotators: Collection[int]) -> list[str]:
     if not names:
         return []
     text = ngettext(
-        "%(n)d annotator came with a file of decisions and cannot sign in: hand their work over, or stop them.",
-        "%(n)d annotators came with a file of decisions and cannot sign in: hand their work over, or stop them.",
+        "%(n)d annotator was imported with a file of decisions and cannot sign in. Hand over their work, or stop them.",
+        "%(n)d annotators were imported with a file of decisions and cannot sign in. Hand over their "
+        "work, or stop them.",
         names,
     )
     return [text % {"n": names}]

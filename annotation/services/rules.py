@@ -14,24 +14,26 @@ from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
 SENTENCES = {
-    "annotation_group_name_once": gettext_lazy("A group of this name is there already."),
-    "annotation_membership_once": gettext_lazy("This person has this part in the group already."),
+    "annotation_group_name_once": gettext_lazy("A group with this name already exists."),
+    "annotation_membership_once": gettext_lazy("This person already has this role in the group."),
     "annotation_membership_not_staff": gettext_lazy(
-        "Who runs the benchmark sees the candidates’ names, and so cannot be a member of its expert groups."
+        "People who run the benchmark see the candidates’ names, so they cannot be members of its expert groups."
     ),
     "annotation_membership_one_group": gettext_lazy("This physician belongs to another expert group of the benchmark."),
-    "annotation_physician_pseudonym_once": gettext_lazy("This pseudonym is taken."),
-    "annotation_not_the_author": gettext_lazy("Nobody grades, checks or adjudicates a response of their own."),
-    "annotation_slot_taken_once": gettext_lazy("Somebody else has taken this response meanwhile."),
+    "annotation_physician_pseudonym_once": gettext_lazy("This pseudonym is already in use."),
+    "annotation_not_the_author": gettext_lazy("Physicians cannot grade, check or adjudicate their own responses."),
+    "annotation_slot_taken_once": gettext_lazy("Someone else has already claimed this response."),
     "annotation_live_work_once": gettext_lazy("An annotator already has this response to grade in another batch."),
-    "annotation_ruling_not_voter": gettext_lazy("Who votes on a case does not rule on it, nor the other way round."),
-    "annotation_acuityruling_once": gettext_lazy("Somebody has ruled on this case meanwhile."),
-    "annotation_rulingrequest_once": gettext_lazy("A ruling on this case was asked for already."),
-    "annotation_vote_once": gettext_lazy("You have voted on this case already, so that vote stands."),
-    "annotation_vote_after_first": gettext_lazy("Only physicians with a vote in the first round vote in the second."),
-    "annotation_labeltask_author": gettext_lazy("Nobody reads a response that they wrote."),
-    "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
-    "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
+    "annotation_ruling_not_voter": gettext_lazy("A physician cannot both vote and rule on the same case."),
+    "annotation_acuityruling_once": gettext_lazy("Someone else has already ruled on this case."),
+    "annotation_rulingrequest_once": gettext_lazy("A ruling on this case has already been requested."),
+    "annotation_vote_once": gettext_lazy(
+        "You have already voted on this case, and your vote can no longer be changed."
+    ),
+    "annotation_vote_after_first": gettext_lazy("Only physicians who voted in the first round can vote in the second."),
+    "annotation_labeltask_author": gettext_lazy("Physicians cannot read their own responses."),
+    "annotation_one_part_per_response": gettext_lazy("You already have another role for this response."),
+    "accounts_user_email_once": gettext_lazy("This address is already in use."),
 }
 
 
@@ -65,6 +67,6 @@ def lock_batch_exclusive(batch_id: int) -> None:
 def refuse_unless_open(batch: Batch) -> None:
     """`Conflict` with a message if the batch takes no work because it is paused or closed."""
     if batch.status == Batch.Status.PAUSED:
-        raise Conflict(gettext("This batch is paused. Nothing is lost; go on when it is open again."))
+        raise Conflict(gettext("This batch is paused. Nothing is lost; you can continue when it is open again."))
     if batch.status == Batch.Status.CLOSED:
-        raise Conflict(gettext("This batch is closed, so nothing in it can change any more."))
+        raise Conflict(gettext("This batch is closed, so nothing in it can be changed."))

@@ -80,7 +80,7 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpRes
     except DomainError as refused:
         return _list(request, None, refused)
     if row is None:
-        messages.info(request, _("Nothing is left to take; somebody else may just have taken it."))
+        messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
         return redirect("annotation:adjudications")
     return redirect("annotation:adjudication", row.public_id)
 
@@ -124,7 +124,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
     status = 200
     try:
         if not form.is_valid():
-            raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
+            raise DomainError(_("The outcome must be met, not met, can’t assess or faulty."))
         services.rule(
             adjudication=row,
             adjudicator=request.user,

@@ -96,7 +96,7 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             refused = error
         else:
-            messages.success(request, _("The batch is open; its physicians see it now."))
+            messages.success(request, _("The batch is open. Its physicians can now see it."))
             return redirect("annotation:batch", slug, batch.public_id)
     return _form(request, benchmark, form, refused.status_code if refused else 422)
 
@@ -179,7 +179,7 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
         lines.append((str(field.label), ", ".join(str(shown.get(value, value)) for value in values)))
     other = row.frame.get("overlap")
     if other:
-        words = _("%(shared)d of the %(held)d of “%(batch)s” of %(group)s, and %(fresh)d fresh ones of %(rest)d")
+        words = _("%(shared)d of the %(held)d in “%(batch)s” of %(group)s, and %(fresh)d new ones of %(rest)d")
         values = {"shared": other["shared"], "held": other["of_shared"], "batch": other["title"],
                   "group": other["group"], "fresh": other["fresh"], "rest": other["of_fresh"]}  # fmt: skip
         lines.append((_("Overlap"), words % values))
@@ -195,7 +195,7 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
     if row.gold_per_annotator:
         lines.append((_("Gold items for each annotator"), str(row.gold_per_annotator)))
     if row.explain_cannot_assess:
-        lines.append((_("“Cannot assess”"), _("needs a note")))
+        lines.append((_("“Can’t assess”"), _("needs a note")))
     return lines
 
 
@@ -203,7 +203,7 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
 @signed_in
 def pause(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Take no work for now."""
-    words = _("Paused: no work is taken until you open it again.")
+    words = _("The batch is paused. No work can be claimed until you reopen it.")
     return _switch(request, slug, public_id, lambda row: services.pause_batch(batch=row), words)
 
 
@@ -211,7 +211,7 @@ def pause(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @signed_in
 def reopen(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Take work again."""
-    words = _("Open again: its physicians go on where they were.")
+    words = _("The batch is open again. Its physicians can continue where they stopped.")
     return _switch(request, slug, public_id, lambda row: services.open_batch(batch=row), words)
 
 
@@ -219,7 +219,7 @@ def reopen(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @signed_in
 def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Close the batch."""
-    words = _("Closed for good. What is accepted counts; conflicts can still be adjudicated.")
+    words = _("The batch is closed permanently. Accepted work counts; conflicts can still be adjudicated.")
     return _switch(request, slug, public_id, lambda row: services.close_batch(batch=row, at=timezone.now()), words)
 
 
@@ -235,7 +235,7 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         due = form.cleaned_data["due_date"]
         services.extend_batch(batch=row, due_date=due)
         if due is not None and due < timezone.localdate():
-            messages.warning(request, _("That day has passed already: the batch is overdue from now on."))
+            messages.warning(request, _("That day has already passed, so the batch is overdue from now on."))
 
     return _switch(request, slug, public_id, change, _("The due date is set."))
 
@@ -297,10 +297,10 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
             else:
                 messages.success(
                     request,
-                    _("%(number)d responses are in conflict; the groups’ adjudicators see them now.")
+                    _("%(number)d responses are in conflict. The groups’ adjudicators can now see them.")
                     % {"number": n_opened}
                     if n_opened
-                    else _("No new conflict: the groups agree, or their conflicts were opened before."),
+                    else _("No new conflicts: the groups agree, or their conflicts have already been opened."),
                 )
                 return redirect("annotation:conflicts", slug)
     groups = list(benchmark.groups.all())

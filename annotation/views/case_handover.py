@@ -28,7 +28,7 @@ def called(people: People, pseudonym: str) -> Person | None:
 def refuse_nobody(holder: Person | None) -> Person:
     """The holder whose work moves; `DomainError` where there is none, because the requesting page is out of date."""
     if holder is None:
-        raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
+        raise DomainError(_("Nothing was moved: this work has already been submitted or moved."))
     return holder
 
 
@@ -36,7 +36,7 @@ def taker_of(people: People, to: str) -> User | None:
     """The person who takes the cases, None to spread them; `DomainError` where neither was chosen."""
     taker = called(people, to)
     if taker is None and to != SPREAD:
-        raise DomainError(_("Choose who takes the cases, or spread them over the group."))
+        raise DomainError(_("Choose who takes over the cases, or spread them over the group."))
     return User.objects.get(pk=taker.user) if taker else None
 
 
@@ -71,6 +71,6 @@ def handover_message(moved: int, stayed: int) -> str:
     words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", moved)
     words %= {"number": moved}
     if stayed > 0:
-        rest = ngettext("%(number)d case stayed where it was.", "%(number)d cases stayed where they were.", stayed)
+        rest = ngettext("%(number)d case was not moved.", "%(number)d cases were not moved.", stayed)
         words += " " + rest % {"number": stayed}
     return words

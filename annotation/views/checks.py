@@ -85,7 +85,7 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpRespo
     except DomainError as refused:
         return _list(request, None, refused)
     if row is None:
-        messages.info(request, _("Nothing is left to take; somebody else may just have taken it."))
+        messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
         return redirect("annotation:checks")
     return redirect("annotation:check", row.public_id)
 
@@ -145,7 +145,7 @@ def _shown(assignment: Assignment, rows: list[reading_pages.CheckRow]) -> dict[s
 def _refuse_former_round(request: SignedInRequest, assignment: Assignment) -> None:
     """`Conflict` for a tab left open since the work was returned: its decisions are no longer those under check."""
     if request.GET.get("round", str(assignment.round)) != str(assignment.round):
-        raise Conflict(_("This page shows an earlier round of the work. Load it again."))
+        raise Conflict(_("This page shows an earlier round of the work. Reload the page."))
 
 
 @require_POST
@@ -158,7 +158,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
     try:
         _refuse_former_round(request, assignment)
         if not form.is_valid():
-            raise DomainError(_("The outcome is met, not met or cannot assess."))
+            raise DomainError(_("The outcome must be met, not met or can’t assess."))
         services.amend(
             assignment=assignment, checker=request.user, criterion=criterion_id, at=timezone.now(), **form.cleaned_data
         )
@@ -207,7 +207,7 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.release_check(assignment=assignment, checker=request.user)
     except DomainError as refused:
         return _page(request, assignment, refused)
-    messages.success(request, _("Put back; another checker may take it."))
+    messages.success(request, _("Released. Another checker can claim it."))
     return redirect("annotation:checks")
 
 

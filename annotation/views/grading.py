@@ -68,7 +68,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
             )
             results = [payload.serialize_decision(result) for result in save_results]
         if any(result["status"] != "saved" for result in results):
-            raise Conflict(_("Not handed in yet: something was not saved."))
+            raise Conflict(_("Not submitted yet: some changes were not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)
     except DomainError as refused:
         return refusal(refused, results=results)
@@ -85,7 +85,7 @@ def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
         body = payload.body_of(request, required={"reason", "note", "have"})
         reason, note = body["reason"], body["note"]
         if not isinstance(reason, str) or not isinstance(note, str):
-            raise payload.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("The request does not match the page. Reload the page."))
         slots.skip(assignment=assignment, annotator=request.user, reason=reason, note=note, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)

@@ -118,23 +118,23 @@ def _consequence(membership: Membership, held: int) -> str:
     """The consequence of stopping a member."""
     if membership.role == Membership.Role.ANNOTATOR:
         back = ngettext(
-            "%(n)d open response goes back to the pool; its draft stays on record.",
-            "%(n)d open responses go back to the pool; their drafts stay on record.",
+            "%(n)d open response returns to the pool; its draft is kept.",
+            "%(n)d open responses return to the pool; their drafts are kept.",
             held,
         )
     elif membership.role == Membership.Role.CHECKER:
         back = ngettext(
-            "%(n)d check that they hold goes back for another checker.",
-            "%(n)d checks that they hold go back for another checker.",
+            "%(n)d check that they have claimed is released for another checker.",
+            "%(n)d checks that they have claimed are released for another checker.",
             held,
         )
     else:
         back = ngettext(
-            "%(n)d conflict that they hold goes back for another adjudicator.",
-            "%(n)d conflicts that they hold go back for another adjudicator.",
+            "%(n)d conflict that they have claimed is released for another adjudicator.",
+            "%(n)d conflicts that they have claimed are released for another adjudicator.",
             held,
         )
-    stands = _("What they handed in stands, and they can be let work again.")
+    stands = _("Their submitted work remains valid, and they can resume work later.")
     return f"{back % {'n': held}} {stands}" if held else stands
 
 
@@ -186,7 +186,7 @@ def set_capacity(request: SignedInRequest, slug: str, public_id: str, membership
     form = CapacityForm(request.POST)
     try:
         if not form.is_valid():
-            raise DomainError(_("A capacity is a whole number from 1, or empty for no limit."))
+            raise DomainError(_("A capacity must be a whole number of at least 1, or empty for no limit."))
         services.set_capacity(membership=row, capacity=form.cleaned_data["capacity"])
     except DomainError as refused:
         return _page(request, row.group, MemberForm(), refused=refused)

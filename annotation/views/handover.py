@@ -56,25 +56,25 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str)
     to = request.POST.get("to", "")
     try:
         if not moved.pieces:
-            raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
+            raise DomainError(_("Nothing was moved: this work has already been submitted or moved."))
         if to == POOL:
             number = slots.release(assignments=moved.pieces, by=request.user, at=timezone.now())
             words = ngettext(
-                "%(number)d piece is back in the pool.", "%(number)d pieces are back in the pool.", number
+                "%(number)d assignment is back in the pool.", "%(number)d assignments are back in the pool.", number
             ) % {"number": number}
         else:
             taker = next((person for person in moved.takers if person.person.pseudonym == to), None)
             if taker is None:
-                raise DomainError(_("Choose who takes the work, or give it back to the pool."))
+                raise DomainError(_("Choose who takes over the work, or return it to the pool."))
             user = User.objects.get(pk=taker.person.user)
             number = slots.reassign(assignments=taker.pieces, to=user, by=request.user, at=timezone.now())
             words = ngettext(
-                "%(person)s has %(number)d piece more.", "%(person)s has %(number)d pieces more.", number
+                "%(person)s has %(number)d more assignment.", "%(person)s has %(number)d more assignments.", number
             ) % {"person": taker.person.shown, "number": number}
         stayed = len(moved.pieces) - number
         if stayed:
             words += " " + ngettext(
-                "%(number)d piece stayed where it was.", "%(number)d pieces stayed where they were.", stayed
+                "%(number)d assignment was not moved.", "%(number)d assignments were not moved.", stayed
             ) % {"number": stayed}
         messages.success(request, words)
     except DomainError as refused:

@@ -26,6 +26,6 @@ def take(request: SignedInRequest, public_id: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotation:work")
     if row is None:
-        messages.info(request, _("Nothing is left for you in “%(batch)s” just now.") % {"batch": batch.title})
+        messages.info(request, _("There is no work for you in “%(batch)s” at the moment.") % {"batch": batch.title})
         return redirect("annotation:work")
     return redirect("annotation:grade", row.public_id)

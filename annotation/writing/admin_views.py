@@ -64,7 +64,7 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            messages.success(request, _("The cases are given out; their physicians see them now."))
+            messages.success(request, _("The cases were assigned. Their physicians can now see them."))
             return redirect("annotation:batch", slug, batch.public_id)
     return _page(request, benchmark, form, status)
 
@@ -159,7 +159,7 @@ def _moved(batch: Batch, holder: Person, to: str, people: People, n_tasks: int) 
     user, at = User.objects.get(pk=holder.user), timezone.now()
     if to == NOBODY:
         number = batches.take_back(batch=batch, holder=user, at=at)
-        words = ngettext("%(number)d case was taken back.", "%(number)d cases were taken back.", number)
+        words = ngettext("%(number)d case was withdrawn.", "%(number)d cases were withdrawn.", number)
         return words % {"number": number}
     number = batches.hand_over_writing(batch=batch, holder=user, to=taker_of(people, to), at=at)
     return handover_message(number, n_tasks - number)

@@ -37,7 +37,9 @@ def create_writing_batch(
     refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=digest)
     plan = plan_writing(order=order, filter=filter)
     if digest and digest != plan.digest:
-        raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
+        raise Conflict(
+            _("Cases or members have changed since the preview. Review the new preview, then assign the cases.")
+        )
     if not order.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(

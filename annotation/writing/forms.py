@@ -33,8 +33,8 @@ class WritingBatchForm(CaseBatchForm):
         WritingOrder,
         "mode",
         choices=[
-            ("unaided", _("Unaided: the writer sees the conversation alone")),
-            ("aided", _("With references: answers of chosen candidates stand beside the editor")),
+            ("unaided", _("Unaided: the writer sees only the conversation")),
+            ("aided", _("With references: answers of chosen candidates are shown beside the editor")),
         ],
         widget=forms.RadioSelect,
     )
@@ -99,4 +99,4 @@ def text_of(row: Any) -> TextInput:
             raise ValueError
         return TextInput(storable(values["text"]), reference, values["version"], UUID(values["client_id"]))
     except (KeyError, TypeError, ValueError):
-        raise Malformed(_now("This is not what the page sends; load it again.")) from None
+        raise Malformed(_now("The request does not match the page. Reload the page.")) from None

@@ -92,7 +92,7 @@ def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at
     row = _locked(task, writer)
     _refuse_stale(version, row)
     if not row.text.strip():
-        raise DomainError(_("There is nothing to hand in yet: write the response first."))
+        raise DomainError(_("There is nothing to submit yet. Write the response first."))
     terms = row.batch.writing_terms
     if terms.mode == UNAIDED and not attested:
         raise DomainError(_("Confirm that you wrote this yourself and without AI tools."))
@@ -157,9 +157,9 @@ def _locked(task: WritingTask, writer: User) -> WritingTask:
     row = rows.get(pk=task.pk, writer=writer)
     refuse_unless_open(row.batch)
     if row.status == WritingTask.Status.RELEASED:
-        raise Conflict(_("This case was given to somebody else, so nothing is taken for it here any more."))
+        raise Conflict(_("This case was reassigned, so nothing more can be saved for it here."))
     if row.status not in WritingTask.OPEN:
-        raise Conflict(_("This response was handed in already, so it stands."))
+        raise Conflict(_("This response has been submitted and can no longer be changed."))
     return row
 
 
@@ -172,4 +172,4 @@ def _refuse_impossible(row: WritingTask, change: TextInput) -> None:
     if len(change.text) > MAX_TEXT_LENGTH:
         raise DomainError(_("A response has at most %(most)d characters.") % {"most": MAX_TEXT_LENGTH})
     if change.reference is not None and not 0 <= change.reference < len(row.shown):
-        raise DomainError(_("There is no such reference."))
+        raise DomainError(_("This reference does not exist."))

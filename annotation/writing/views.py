@@ -31,8 +31,8 @@ PAGE = "annotation/writing/task.html"
 
 def _has_read() -> str:
     return _(
-        "You have read an answer to this case, or worked on its rubric, since it was given to you; so nothing is asked "
-        "of you here any more. What you wrote stays on record and is not used."
+        "Since this case was assigned to you, you have read an answer to it or worked on its rubric, so "
+        "you no longer need to write a response. What you wrote is kept on record but not used."
     )
 
 
@@ -73,7 +73,7 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     try:
         text = payload.body_of(request, required={"text"})["text"]
         if not isinstance(text, str) or len(text) > 2 * services.MAX_TEXT_LENGTH:
-            raise payload.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("The request does not match the page. Reload the page."))
     except DomainError as refused:
         return _refusal(refused)
     text = storable(text)
@@ -91,7 +91,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         if body["who"] != opaque_name(request.user):
             return somebody_else()
         if type(body["version"]) is not int or type(body["attested"]) is not bool:
-            raise payload.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("The request does not match the page. Reload the page."))
         at = timezone.now()
         if services.release_if_read(task=row, at=at):
             messages.warning(request, _has_read())
@@ -101,9 +101,9 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         return _refusal(refused)
     following = services.next_task(writer=request.user, after=row)
     if following is None:
-        messages.success(request, _("Handed in. That was the last case of “%(batch)s”.") % {"batch": row.batch.title})
+        messages.success(request, _("Submitted. That was the last case of “%(batch)s”.") % {"batch": row.batch.title})
         return JsonResponse({"next": reverse("annotation:work")})
-    messages.success(request, _("Handed in. Here is the next case."))
+    messages.success(request, _("Submitted. This is the next case."))
     return JsonResponse({"next": reverse("annotation:writing-task", args=[following.public_id])})
 
 

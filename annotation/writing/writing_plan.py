@@ -42,13 +42,13 @@ class WritingFilter:
     tags: CaseTags = ()
     languages: CaseLanguages = ()
     difficulties: CaseDifficulties = ()
-    skip_written: Annotated[bool, Label(gettext_lazy("Leave out cases that have, or are to get, such a response"))] = (
-        True
-    )
+    skip_written: Annotated[
+        bool, Label(gettext_lazy("Exclude cases that already have, or will get, such a response"))
+    ] = True
     draw: Annotated[
         int | None,
         Field(ge=1),
-        Label(gettext_lazy("How many"), gettext_lazy("Drawn at random from what matches; empty: all.")),
+        Label(gettext_lazy("Number"), gettext_lazy("Drawn at random from all that match. Leave empty to use all.")),
     ] = None
 
     def cases(self, group: ExpertGroup, order: WritingOrder) -> QuerySet[Case]:
@@ -79,13 +79,13 @@ class WritingOrder:
     group: ExpertGroup
     title: CaseBatchTitle
     seed: CaseBatchSeed
-    mode: Annotated[Literal["unaided", "aided"], Label(gettext_lazy("How it is written"))] = "unaided"
+    mode: Annotated[Literal["unaided", "aided"], Label(gettext_lazy("Writing mode"))] = "unaided"
     candidate: Annotated[
         str,
         Field(max_length=MAX_KEY_LENGTH),
         Label(
             gettext_lazy("Written for the candidate"),
-            gettext_lazy("A physician’s candidate of the benchmark, or a new name; each response is a sample of it."),
+            gettext_lazy("A physician candidate of the benchmark, or a new name. Each response is a sample of it."),
         ),
     ] = "physician"
     mode_name: Annotated[
@@ -93,7 +93,7 @@ class WritingOrder:
         Field(max_length=MAX_MODE_NAME_LENGTH),
         Label(
             gettext_lazy("Name of the mode"),
-            gettext_lazy("As the study calls it, such as “older models”; kept with each response."),
+            gettext_lazy("The name used in the study, such as “older models”. It is stored with each response."),
         ),
     ] = ""
     references: Annotated[Sequence[Candidate], Label(gettext_lazy("References"))] = ()
@@ -102,18 +102,20 @@ class WritingOrder:
         Field(max_length=MAX_INSTRUCTIONS_LENGTH),
         Label(
             gettext_lazy("Instructions"),
-            gettext_lazy("Stand above the editor, after what every writer is told. Markdown."),
+            gettext_lazy("Shown above the editor, after the instructions that every writer sees. Supports Markdown."),
         ),
     ] = ""
     writers_per_case: Annotated[
-        int, Field(ge=1, le=20), Label(gettext_lazy("Writers per case"), gettext_lazy("Each writes alone."))
+        int,
+        Field(ge=1, le=20),
+        Label(gettext_lazy("Writers per case"), gettext_lazy("Each physician writes independently.")),
     ] = 1
     specialty_match: Annotated[
         str,
         OneOf(Batch.SpecialtyMatch),
         Label(
             gettext_lazy("Specialty"),
-            gettext_lazy("The writer’s specialty beside the first specialty tag of the case."),
+            gettext_lazy("Compares the writer’s specialty with the first specialty tag of the case."),
         ),
     ] = Batch.SpecialtyMatch.NONE
     due_date: DueDate = None
@@ -163,17 +165,20 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
     _refuse_impossible(order)
     matched = list(filter.cases(order.group, order).values_list("pk", "tags"))
     if not matched:
-        raise DomainError(_("No case matches. Cases that have a response of this kind may be left out."))
+        raise DomainError(_("No cases match. Cases that already have a response of this kind may have been excluded."))
     shown = _references(order, [pk for pk, _tags in matched])
     with_references = [pk for pk, _tags in matched if order.mode == UNAIDED or pk in shown]
     if not with_references:
-        raise DomainError(_("No case that matches has an answer of each of the chosen references."))
+        raise DomainError(_("No matching case has an answer from each of the chosen references."))
     able = able_annotators(order.group, include_invited=order.include_invited)
     able.refuse_if_only_invited()
     people = able.users
     if len(people) < order.writers_per_case:
         raise DomainError(
-            _("%(asked)d writers per case asked, the group has %(people)d annotators who may get new work.")
+            _(
+                "%(asked)d writers per case are required, but only %(people)d annotators in the group can "
+                "receive new assignments."
+            )
             % {"asked": order.writers_per_case, "people": len(people)}
         )
     matches = _matches(order, {pk: case_specialty(tags) for pk, tags in matched}, people)
@@ -183,7 +188,9 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
     excluded = set().union(*exclusions.values())
     eligible = _may_be_written(order, with_references, people, excluded, matches)
     if not eligible:
-        raise DomainError(" ".join([_("No case is left that enough physicians may write to."), *_in_words(exclusions)]))
+        raise DomainError(
+            " ".join([_("No case is left that enough physicians can write a response to."), *_in_words(exclusions)])
+        )
     drawn = _drawn(eligible, filter.draw, order.seed)
     allocation = _allocated(order, drawn, people, excluded, matches)
     parts = (order.group.pk, order.mode, order.candidate.strip(), sorted(shown.items()), allocation.slots)
@@ -207,18 +214,18 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
 def _refuse_impossible(order: WritingOrder) -> None:
     name = order.candidate.strip()
     if not name:
-        raise DomainError(_("Name the candidate that the responses are written for."))
+        raise DomainError(_("Enter the name of the candidate that the responses are written for."))
     known = order.known_candidate()
     if known is not None and known.kind != Candidate.Kind.PHYSICIAN:
-        raise DomainError(_("“%(name)s” is no physician; choose another name.") % {"name": name})
+        raise DomainError(_("“%(name)s” is not a physician. Choose another name.") % {"name": name})
     if order.mode == UNAIDED and order.references:
-        raise DomainError(_("Unaided means without references; choose the other mode to show some."))
+        raise DomainError(_("Unaided writing has no references. Choose the other mode to show some."))
     if order.mode == AIDED and not order.references:
         raise DomainError(_("Choose the candidates whose answers are shown."))
     if len(order.references) > MAX_REFERENCES:
         raise DomainError(_("At most %(most)d references are shown.") % {"most": MAX_REFERENCES})
     if any(reference.name == name for reference in order.references):
-        raise DomainError(_("What is written cannot be its own reference."))
+        raise DomainError(_("The candidate that is written for cannot be its own reference."))
 
 
 def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[int, ...]]:
@@ -315,11 +322,15 @@ def _loads(
 def _in_words(exclusions: Mapping[ExclusionReason, Collection[Pair]]) -> list[str]:
     """A sentence for each reason: how many physicians are excluded from how many cases."""
     sentences = {
-        ExclusionReason.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
-        ExclusionReason.AUTHORED: _(
-            "Kept from %(cases)s: %(people)s who wrote the case, or wrote or reviewed its rubric."
+        ExclusionReason.READ: _(
+            "%(people)s cannot be assigned %(cases)s because they were already given an answer to the case."
         ),
-        ExclusionReason.WROTE: _("Kept from %(cases)s: %(people)s who have written to the case, or are to."),
+        ExclusionReason.AUTHORED: _(
+            "%(people)s cannot be assigned %(cases)s because they wrote the case, or wrote or reviewed its rubric."
+        ),
+        ExclusionReason.WROTE: _(
+            "%(people)s cannot be assigned %(cases)s because they have written, or will write, a response to the case."
+        ),
     }
     lines = []
     for reason, pairs in exclusions.items():
@@ -339,14 +350,14 @@ def _warnings(order: WritingOrder, drawn: int, n_requested: int | None) -> list[
     warnings = []
     if n_requested is not None and drawn < n_requested:
         warnings.append(
-            _("%(asked)d cases asked; %(drawn)d are left that can be written to.")
+            _("%(asked)d cases are required, but only %(drawn)d are available for writing.")
             % {"asked": n_requested, "drawn": drawn}
         )
     if order.mode == UNAIDED:
         warnings.append(
             _(
-                "For a calibration, let another group grade what is written here: gradings by anybody who wrote one of "
-                "the responses are left out."
+                "For a calibration, have another group grade the responses written here: gradings by "
+                "physicians who wrote one of the responses are not counted."
             )
         )
     return warnings

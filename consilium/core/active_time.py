@@ -24,7 +24,7 @@ class MalformedReport(DomainError):
     status_code = 400
 
     def __init__(self) -> None:
-        super().__init__(_("This is not what the page sends; load it again."))
+        super().__init__(_("The request does not match the page. Reload the page."))
 
 
 def check_reported_seconds(seconds: object) -> int:

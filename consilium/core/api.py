@@ -58,9 +58,9 @@ class StorableJSONParser(JSONParser):
         except RefusedJSON as refused:
             raise ParseError(translate(refused.message)) from refused
         except ValueError as error:
-            raise ParseError(_("This is not JSON: %(problem)s.") % {"problem": error}) from error
+            raise ParseError(_("This is not valid JSON: %(problem)s.") % {"problem": error}) from error
         if not _storable(data):
-            raise ParseError(_("The text holds a NUL or half a character."))
+            raise ParseError(_("The text contains a NUL or an incomplete character."))
         return data
 
 

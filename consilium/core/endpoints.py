@@ -59,4 +59,4 @@ def only(request: Request, *names: str) -> None:
     """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
     unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
     if unknown:
-        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
+        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})

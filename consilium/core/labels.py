@@ -40,7 +40,7 @@ STATUS_LABELS: dict[str, _StrPromise] = {
 OUTCOME_LABELS: dict[str, _StrPromise] = {
     "met": gettext_lazy("Met"),
     "not_met": gettext_lazy("Not met"),
-    "cannot_assess": gettext_lazy("Cannot assess"),
+    "cannot_assess": gettext_lazy("Can’t assess"),
     "invalid": gettext_lazy("Invalid"),
     "faulty": gettext_lazy("Criterion faulty"),
 }

@@ -414,9 +414,9 @@ class Reason(Enum):
     NO_CASE_READ_TWICE = Phrase("no case was read by two auditors")
 
     # When a batch will be handed in: sentences.
-    FORECAST_DAYS = Phrase("Cannot say yet: fewer than three working days of data.")
-    FORECAST_PACE = Phrase("Cannot say: nothing was handed in on most of the last working days.")
-    FORECAST_OUT_OF_REACH = Phrase("Cannot say: at this pace the end is years away.")
+    FORECAST_DAYS = Phrase("No forecast yet: fewer than three working days of data.")
+    FORECAST_PACE = Phrase("No forecast: nothing was submitted on most of the recent working days.")
+    FORECAST_OUT_OF_REACH = Phrase("No forecast: at this pace, the work would take years to finish.")
 
     def __init__(self, template: Phrase, singular: str = "") -> None:
         self.template = str(template)

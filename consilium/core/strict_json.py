@@ -34,7 +34,7 @@ def read_json(text: str | bytes) -> Any:
     """The value of a JSON text. `RefusedJSON` over the limits above; `ValueError` where it is no JSON in UTF-8."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if too_many_values(raw, MAX_VALUES) is not None:
-        raise RefusedJSON("", Phrase("This holds more than %(n)s values.", n=MAX_VALUES))
+        raise RefusedJSON("", Phrase("This contains more than %(n)s values.", n=MAX_VALUES))
     if too_deep(raw, MAX_DEPTH):
         raise RefusedJSON("", Phrase("Brackets are nested deeper than %(depth)s levels.", depth=MAX_DEPTH))
     return _DECODER.decode(text.decode("utf-8") if isinstance(text, bytes) else text)
@@ -108,7 +108,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _value in pairs:
             if key in seen:
-                raise RefusedJSON(key, Phrase("The same key stands twice in one object."))
+                raise RefusedJSON(key, Phrase("The same key appears twice in one object."))
             seen.add(key)
     return values
 

@@ -25,7 +25,7 @@ def transition(
     if hit != 1:
         current = manager.filter(pk=row.pk).values_list(field, flat=True).first()
         raise Conflict(
-            _("This is %(current)s by now; it cannot become %(target)s.")
+            _("The status is now “%(current)s” and cannot change to “%(target)s”.")
             % {"current": _word(current) if current else _("gone"), "target": _word(target)}
         )
     for name, value in values.items():

@@ -109,7 +109,7 @@ def triage_bars(rows: Sequence[TriageErrors], palette: Palette, *, x_title: str,
     import altair as alt
 
     names = {
-        "severe_under": _("Too low by two levels or more"),
+        "severe_under": _("Too low by two or more levels"),
         "under": _("Too low by one level"),
         "over": _("Too high by one level"),
         "severe_over": _("Too high by two levels or more"),

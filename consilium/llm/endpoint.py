@@ -111,21 +111,23 @@ def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise EndpointRefused(Phrase("This is not an address.")) from None
+        raise EndpointRefused(Phrase("This is not a valid address.")) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointRefused(Phrase("The address must begin with http:// or https:// and name a host."))
+        raise EndpointRefused(Phrase("The address must begin with http:// or https:// and include a host name."))
     if parts.username is not None or parts.password is not None:
         raise EndpointRefused(
-            Phrase("The address must not hold a user name or password; name the key’s variable instead.")
+            Phrase(
+                "The address must not contain a user name or password. Enter the name of the key’s variable instead."
+            )
         )
     if (parts.query and not with_query) or parts.fragment or re.search(r"[\s\\]|[^\x21-\x7e]", url):
-        raise EndpointRefused(Phrase("The address must be plain: no query, no fragment, no spaces."))
+        raise EndpointRefused(Phrase("The address must not contain a query, a fragment or spaces."))
     if not _entries_for(url, allowed_hosts):
         host = parts.hostname.lower()
         written = f"[{host}]" if ":" in host else host
         raise EndpointRefused(
             Phrase(
-                "“%(host)s” is not on the operator’s list of hosts that may be called (%(setting)s).",
+                "“%(host)s” is not on the operator’s list of allowed hosts (%(setting)s).",
                 host=f"{written}:{port or _port(parts.scheme)}",
                 setting=setting,
             )
@@ -152,8 +154,8 @@ def check_key_name(name: str) -> str:
     if name and not KEY_NAME.match(name):
         raise EndpointRefused(
             Phrase(
-                "Name an environment variable that ends in _API_KEY, or begins with JUDGE_KEY. The key itself is never "
-                "entered here."
+                "Enter the name of an environment variable that ends in _API_KEY or begins with "
+                "JUDGE_KEY. Never enter the key itself here."
             )
         )
     return name
@@ -171,7 +173,7 @@ def read_key(name: str, environ: Mapping[str, str]) -> str:
         raise EndpointRefused(f"The environment variable {name} holds fewer than {MIN_KEY_LENGTH} characters.")
     if not key.isascii() or not key.isprintable():
         raise EndpointRefused(
-            Phrase("The environment variable %(name)s holds something that cannot be sent as a key.", name=name)
+            Phrase("The value of the environment variable %(name)s cannot be sent as a key.", name=name)
         )
     return key
 
@@ -217,12 +219,12 @@ def check_address(address: str, *, private: bool = True, setting: str = JUDGE_HO
     """
     ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
-        raise EndpointRefused(Phrase("The host’s address %(address)s is not one that may be called.", address=ip))
+        raise EndpointRefused(Phrase("The host’s address %(address)s is not allowed.", address=ip))
     if not private and (not ip.is_global or ip.is_reserved or getattr(ip, "is_site_local", False)):
         raise EndpointRefused(
             Phrase(
-                "The host’s name is public and its address %(address)s is not. If that is meant, write %(mark)s behind "
-                "the name in %(setting)s.",
+                "The host name is public, but its address %(address)s is not. If this is intended, add "
+                "%(mark)s after the name in %(setting)s.",
                 address=ip,
                 mark=PRIVATE,
                 setting=setting,

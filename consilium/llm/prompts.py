@@ -168,18 +168,18 @@ def pasted_template(system: str, user: str) -> Template:
     names = set(_ANY_PLACE.findall(f"{system}\n{user}"))
     unknown = sorted(names - set(PLACES))
     if unknown:
-        raise UnusableTemplate(Phrase("There is no {{%(name)s}}.", name=unknown[0][:60]))
+        raise UnusableTemplate(Phrase("The placeholder {{%(name)s}} does not exist.", name=unknown[0][:60]))
     other = _OTHER_PLACE.search(f"{system}\n{user}")
     if other:
-        raise UnusableTemplate(Phrase("There is no %(place)s.", place=other[0]))
+        raise UnusableTemplate(Phrase("The placeholder %(place)s does not exist.", place=other[0]))
     if "criterion" not in names:
-        raise UnusableTemplate(Phrase("The criterion is missing: put {{criterion}} where it is to stand."))
+        raise UnusableTemplate(Phrase("The criterion is missing. Put {{criterion}} where it should appear."))
     if not names & {"response", "transcript"}:
-        raise UnusableTemplate(Phrase("The response is missing: put {{response}} where it is to stand."))
+        raise UnusableTemplate(Phrase("The response is missing. Put {{response}} where it should appear."))
     in_system = sorted(set(_PLACE.findall(system)) & set(_FENCED))
     if in_system:
         raise UnusableTemplate(
-            Phrase("{{%(name)s}} belongs into the question, not into the instructions.", name=in_system[0])
+            Phrase("{{%(name)s}} belongs in the question, not in the instructions.", name=in_system[0])
         )
     own_rule = "{{nonce}}" in system and "<<<" in system
     added = [

@@ -89,7 +89,7 @@ def request_revisions(*, edition: Document, items: Items[int], by: User, at: dat
     if not items:
         raise DomainError(_("Choose at least one criterion."))
     if not set(items) <= set(behind):
-        raise DomainError(_("One of these criteria does not rest on words that are gone. Load the page again."))
+        raise DomainError(_("One of these criteria is not based on words that were removed. Reload the page."))
     return [_request(behind[item], edition, by, at) for item in sorted(set(items))]
 
 
@@ -104,7 +104,7 @@ def _request(criterion: CitingCriterion, edition: Document, by: User, at: dateti
         "version": edition.edition_name,
         "quotes": " · ".join(_named(cited) for cited in criterion.citations if cited.is_absent),
     }
-    reason = _("It rests on words that are not in the later edition of “%(title)s” (%(version)s): %(quotes)s")
+    reason = _("It is based on words that are not in the later edition of “%(title)s” (%(version)s): %(quotes)s")
     return request_revision(
         rubric=criterion.item.rubric,
         criterion=criterion.item.criterion,

@@ -36,7 +36,9 @@ def citations(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
         except DomainError as error:
             refused = error
         else:
-            words = ngettext("Asked to reword %(n)d criterion.", "Asked to reword %(n)d criteria.", len(rows))
+            words = ngettext(
+                "Rewording of %(n)d criterion requested.", "Rewording of %(n)d criteria requested.", len(rows)
+            )
             messages.success(request, words % {"n": len(rows)})
             return redirect("rubrics:revisions", slug)
     criteria = citing_criteria(edition)

@@ -66,14 +66,13 @@ class Cleaner:
         """What was left out or replaced, for the person who sent the file."""
         phrases = []
         if n := self.counts["direction"]:
-            phrases.append(Phrase("Signs that change the direction of text were left out: %(n)s.", n=n))
+            phrases.append(Phrase("Characters that change the direction of text were removed: %(n)s.", n=n))
         if n := self.counts["invisible"]:
-            phrases.append(Phrase("Invisible characters were left out: %(n)s.", n=n))
+            phrases.append(Phrase("Invisible characters were removed: %(n)s.", n=n))
         if n := self.counts["control"]:
-            phrases.append(Phrase("Control characters were left out: %(n)s.", n=n))
+            phrases.append(Phrase("Control characters were removed: %(n)s.", n=n))
         if n := self.counts["no character"]:
-            phrases.append(Phrase("Places that hold no valid character were replaced by “\N{REPLACEMENT CHARACTER}”: "
-                                  "%(n)s.", n=n))  # fmt: skip
+            phrases.append(Phrase("Invalid characters were replaced by “�”: %(n)s.", n=n))  # fmt: skip
         return tuple(phrases)
 
 
@@ -118,13 +117,16 @@ def _check(file: BinaryIO, encoding: str) -> None:
             line += error.object[: error.start].count(b"\n")
             name = "UTF-8" if encoding == "utf-8" else encoding
             raise _NotInEncoding(
-                Phrase("The line holds a byte that is not %(encoding)s. Save the file as UTF-8.", encoding=name), line
+                Phrase(
+                    "The line contains a byte that is not valid %(encoding)s. Save the file as UTF-8.", encoding=name
+                ),
+                line,
             ) from None
         if "\x00" in text:
             line += text[: text.index("\x00")].count("\n")
             if text.count("\x00") > len(text) // 4:
                 raise Unreadable(Phrase("The file is not UTF-8; it looks like UTF-16. Save it as UTF-8."), 1)
-            raise Unreadable(Phrase("The text holds a NUL character."), line)
+            raise Unreadable(Phrase("The text contains a NUL character."), line)
         line += text.count("\n")
         if not chunk:
             return

@@ -173,7 +173,7 @@ class _Child:
         waiting.register(stream, select.POLLIN)
         if left <= 0 or not waiting.poll(1000 * left):
             raise ChildFailed(
-                Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=round(self._limits.wall_s))
+                Phrase("Reading the file took longer than %(n)s s. It may be damaged.", n=round(self._limits.wall_s))
             )
         chunk = os.read(stream.fileno(), _READ)
         if not chunk:
@@ -181,7 +181,7 @@ class _Child:
         self._received += len(chunk)
         if self._received > self._limits.answer_bytes:
             raise ChildFailed(
-                Phrase("The document holds more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
+                Phrase("The document contains more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
             )
         self._buffer += chunk
 
@@ -189,12 +189,12 @@ class _Child:
 def _reason(code: int, limits: DocumentLimits) -> Phrase:
     """Why the child ended before the end of its answer."""
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=limits.cpu_s)
+        return Phrase("Reading the file took longer than %(n)s s. It may be damaged.", n=limits.cpu_s)
     return _broken()
 
 
 def _broken() -> Phrase:
-    return Phrase("The file cannot be read to its end: it is broken, or takes more memory than a document may.")
+    return Phrase("The file cannot be read completely: it is damaged or needs more memory than is allowed.")
 
 
 def _checked(value: Any, kind: type) -> Any:

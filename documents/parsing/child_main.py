@@ -71,9 +71,9 @@ def main() -> None:
     except Unreadable as error:
         refuse(error.message, error.line)
     except MemoryError:
-        refuse(Phrase("The file takes more memory than a document may."))
+        refuse(Phrase("The file needs more memory than is allowed."))
     except RecursionError:
-        refuse(Phrase("The file is nested too deep."))
+        refuse(Phrase("The file is nested too deeply."))
     answer.flush()
     os._exit(0)
 

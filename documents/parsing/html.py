@@ -115,7 +115,9 @@ def encoding_of_html(file: BinaryIO) -> str:
         return encoding_of(file)
     name = (declared[1] or declared[2]).decode("ascii").lower()
     if name not in _ENCODINGS:
-        raise Unreadable(Phrase("The encoding “%(name)s” of the page is not known. Save it as UTF-8.", name=name))
+        raise Unreadable(
+            Phrase("The encoding “%(name)s” of the page is not supported. Save the page as UTF-8.", name=name)
+        )
     return encoding_of(file, declared=_ENCODINGS[name])
 
 

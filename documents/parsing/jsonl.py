@@ -91,7 +91,7 @@ def read_jsonl(
                 yield parsed
             number += 1
             if number > limits.documents:
-                faults.add(line_number, "", Phrase("A file holds at most %(n)s documents.", n=limits.documents))
+                faults.add(line_number, "", Phrase("A file can contain at most %(n)s documents.", n=limits.documents))
                 return
             document = _Document(line, left)
         except TooLarge as error:
@@ -130,7 +130,7 @@ class _Document:
             if name not in self._first.metadata or self._first.metadata[name] != value:
                 fields.fault(
                     name,
-                    Phrase("This is not what line %(line)s says of the same document.", line=self._first.number),
+                    Phrase("This differs from line %(line)s for the same document.", line=self._first.number),
                 )
         if self._pending is not None:
             self._keep(self._pending, has_others=True)
@@ -175,20 +175,23 @@ def _read_line(fields: Fields, limits: DocumentLimits) -> _Line | None:
     if key and not is_key(key):
         fields.fault(
             "key",
-            Phrase("A key consists of letters, digits, dots, colons, hyphens and underscores, and begins with no dot."),
+            Phrase(
+                "A key consists of letters, digits, dots, colons, hyphens and underscores, and does not "
+                "begin with a dot."
+            ),
         )
     text = fields.text("text")
     headings = None
     if fields.take("headings") is not None:
         headings = tuple(fields.texts("headings", longest=MAX_HEADING_CHARACTERS))
         if len(headings) > MAX_HEADING_LEVEL:
-            fields.fault("headings", Phrase("There are at most %(n)s of these.", n=MAX_HEADING_LEVEL))
+            fields.fault("headings", Phrase("At most %(n)s are allowed.", n=MAX_HEADING_LEVEL))
     page = (
         fields.integer("page", low=1, high=limits.pages, default=0) if fields.record.get("page") is not None else None
     )
     metadata = _metadata(fields)
     for name in fields.rest():
-        fields.fault(name, Phrase("There is no such field."))
+        fields.fault(name, Phrase("This field does not exist."))
     if not fields.sound:
         return None
     return _Line(fields.line, key, text, headings, page, metadata)
@@ -221,7 +224,7 @@ def _value(fields: Fields, name: str) -> object:
     if name == "language":
         language = fields.text(name)
         if language and (len(language) > 10 or not _LANGUAGE.fullmatch(language)):
-            message = Phrase("“%(name)s” is no code of a language, such as en or zh.", name=language[:20])
+            message = Phrase("“%(name)s” is not a language code such as en or zh.", name=language[:20])
             fields.fault(name, message)
         return language
     flag = fields.take(name)
@@ -238,18 +241,18 @@ def _date(fields: Fields, name: str) -> date | None:
     except ValueError:
         pass
     if text:
-        fields.fault(name, Phrase("This is no date such as 2026-01-31."))
+        fields.fault(name, Phrase("This is not a date in the form 2026-01-31."))
     return None
 
 
 def _jurisdictions(fields: Fields, name: str) -> list[str]:
     codes = fields.texts(name)
     if len(codes) > _MAX_JURISDICTIONS:
-        fields.fault(name, Phrase("There are at most %(n)s of these.", n=_MAX_JURISDICTIONS))
+        fields.fault(name, Phrase("At most %(n)s are allowed.", n=_MAX_JURISDICTIONS))
     for index, code in enumerate(codes):
         if not _JURISDICTION.fullmatch(code):
             fields.fault(
                 f"{name}[{index}]",
-                Phrase("“%(code)s” is no country code of ISO 3166, and not INT.", code=code[:20]),
+                Phrase("“%(code)s” is neither an ISO 3166 country code nor INT.", code=code[:20]),
             )
     return codes

@@ -19,7 +19,7 @@ def page_png(file: BinaryIO, page: int, width: int) -> bytes:
     """Page ``page`` (from 1) as a PNG; very tall pages become narrower than ``width``."""
     document = open_pdf(file)
     if not 1 <= page <= len(document):
-        raise Unreadable(Phrase("There is no page %(page)s.", page=page))
+        raise Unreadable(Phrase("Page %(page)s does not exist.", page=page))
     try:
         loaded = document[page - 1]
         page_width, page_height = loaded.get_size()

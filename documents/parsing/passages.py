@@ -89,7 +89,7 @@ class _Text:
             self._width = max(self._width, 4 if max(text) > "\uffff" else 2 if max(text) > "\xff" else 1)
         if self.length * self._width > self._limits.text_bytes:
             raise TooLarge(
-                Phrase("The document holds more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
+                Phrase("The document contains more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
             )
         if len(self._pieces) >= 4096:
             self._compact()
@@ -180,7 +180,7 @@ class PassageBuilder:
         atoms = [self._atoms.popleft() for _ in range(_choose_end(self._atoms, self._size))]
         self._size -= sum(atom.size for atom in atoms)
         if len(self._passages) >= self._limits.passages:
-            raise TooLarge(Phrase("The file holds more than %(n)s passages.", n=self._limits.passages))
+            raise TooLarge(Phrase("The file contains more than %(n)s passages.", n=self._limits.passages))
         first, last = atoms[0], atoms[-1]
         self._passages.append(ParsedPassage(first.start, last.end, self._headings, first.page, last.page, first.header))
 

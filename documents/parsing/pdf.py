@@ -46,10 +46,10 @@ def pdf_blocks(
     n_pages = len(document)
     if n_pages > limits.pages:
         raise Unreadable(
-            Phrase("The PDF has %(n)s pages; a document has at most %(most)s.", n=n_pages, most=limits.pages)
+            Phrase("The PDF has %(n)s pages; a document can have at most %(most)s.", n=n_pages, most=limits.pages)
         )
     if n_pages == 0:
-        raise Unreadable(Phrase("The PDF has no page."))
+        raise Unreadable(Phrase("The PDF has no pages."))
     reader = _Reader(limits)
     for number in range(n_pages):
         reader.read(document, number)
@@ -112,7 +112,7 @@ class _Reader:
         self._characters += count
         if self._characters > self._limits.text_bytes:
             raise Unreadable(
-                Phrase("The document holds more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
+                Phrase("The document contains more than %(n)s MB of text.", n=self._limits.text_bytes // 1_000_000)
             )
         left, bottom, right, top = page.get_bbox()
         rotation = page.get_rotation() // 90
@@ -196,14 +196,12 @@ class _Reader:
     def remarks(self) -> Iterator[str]:
         """What was left out, for the person who sent the file."""
         if self._repeated_lines:
-            yield Phrase("Lines of headers and footers that repeat were left out: %(n)s.", n=self._repeated_lines)
+            yield Phrase("Repeated lines of headers and footers were removed: %(n)s.", n=self._repeated_lines)
         if self._left_out:
-            yield Phrase(
-                "Characters outside of the page, or too small to be read, were left out: %(n)s.", n=self._left_out
-            )
+            yield Phrase("Characters outside the page or too small to read were removed: %(n)s.", n=self._left_out)
         if self._unmapped_pages:
             pages = ", ".join(map(str, self._unmapped_pages[:50]))
-            yield Phrase("Fonts of these pages do not say which characters they show: %(pages)s.", pages=pages)
+            yield Phrase("Fonts on these pages do not identify the characters that they show: %(pages)s.", pages=pages)
 
 
 def _edge_lines(fragments: list[Fragment], height: float) -> list[tuple[str, float]]:

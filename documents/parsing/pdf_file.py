@@ -23,7 +23,7 @@ def open_pdf(file: BinaryIO) -> pypdfium2.PdfDocument:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END))
     if b"%%EOF" not in file.read():
-        raise Unreadable(Phrase("The PDF is cut off: its end is missing."))
+        raise Unreadable(Phrase("The PDF is incomplete: its end is missing."))
     file.seek(0)
     try:
         document = pypdfium2.PdfDocument(file)
@@ -31,10 +31,10 @@ def open_pdf(file: BinaryIO) -> pypdfium2.PdfDocument:
         if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
             raise Unreadable(Phrase("The PDF is encrypted. Save it without a password.")) from None
         if getattr(error, "err_code", None) == raw.FPDF_ERR_SECURITY:
-            raise Unreadable(Phrase("The PDF is encrypted in a way that cannot be read.")) from None
-        raise Unreadable(Phrase("The PDF is broken.")) from None
+            raise Unreadable(Phrase("The PDF is encrypted in a way that is not supported.")) from None
+        raise Unreadable(Phrase("The PDF is damaged.")) from None
     if not raw.FPDF_DocumentHasValidCrossReferenceTable(document):
         raise Unreadable(
-            Phrase("The PDF is broken: its table of objects is wrong. Print it to a new PDF, and compare the pages.")
+            Phrase("The PDF is damaged: its object table is invalid. Print it to a new PDF and compare the pages.")
         )
     return document

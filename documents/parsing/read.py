@@ -81,9 +81,9 @@ def read_documents(
 
 def _no_text(parsed: ParsedDocument) -> str:
     if parsed.pages:
-        return Phrase("None of the %(n)s pages holds text. Scanned pages must go through text recognition first.",
+        return Phrase("None of the %(n)s pages contains text. Run text recognition (OCR) on scanned pages first.",
                       n=parsed.pages)  # fmt: skip
-    return Phrase("The file holds no text.")
+    return Phrase("The file contains no text.")
 
 
 def _copy(file: BinaryIO, copy: io.IOBase | BinaryIO, limits: DocumentLimits) -> str:
@@ -114,7 +114,7 @@ def format_of(file: io.IOBase | BinaryIO, file_name: str = "") -> Format:
         )
     ending = _ENDINGS.get(file_name.rpartition(".")[2].lower(), "") if "." in file_name else ""
     if ending == "pdf":
-        raise Unreadable(Phrase("The file is called PDF and is none."))
+        raise Unreadable(Phrase("The file is named as a PDF but is not a PDF."))
     if _JSON_LINE.match(start) and ending in ("", "jsonl"):
         return "jsonl"
     if _HTML.match(start) and ending not in ("markdown", "text"):

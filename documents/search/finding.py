@@ -123,12 +123,12 @@ def _in_force(collection: Collection, generation: SearchGeneration) -> Index:
     takes_long = settings.WEB_PROCESS and generation.passages > MAX_BUILT_IN_REQUEST
     if takes_long and not folders.is_here(*place, content=content):
         folders.build_in_background(*place, content=content, rows=rows)
-        raise NotReady(_("This machine is building the search index. Try again in a minute."))
+        raise NotReady(_("The search index is being built on this machine. Try again in a minute."))
     try:
         return folders.opened(*place, content=content, rows=rows)
     except OSError as error:  # say a full disk
         logger.exception("search_index_not_built", collection=collection.public_id)
-        raise NotReady(_("This machine cannot build the search index; its log has the details.")) from error
+        raise NotReady(_("The search index cannot be built on this machine; see its log for details.")) from error
 
 
 # By public id of the collection, generation, and documents.

@@ -32,7 +32,7 @@ class SearchForm(forms.Form):
     """Words to look for, and where; anything that is not offered is refused."""
 
     q = forms.CharField(
-        label=_("Words to look for"),
+        label=_("Search terms"),
         max_length=MAX_QUERY_LENGTH,
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
@@ -51,9 +51,9 @@ class SearchForm(forms.Form):
     published_from = forms.DateField(
         label=_("Published since"), required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
-    may_send = forms.BooleanField(label=_("Only what may be sent to models"), required=False)
-    retired = forms.BooleanField(label=_("Retired documents too"), required=False)
-    superseded = forms.BooleanField(label=_("Superseded editions too"), required=False)
+    may_send = forms.BooleanField(label=_("Only documents that may be sent to models"), required=False)
+    retired = forms.BooleanField(label=_("Include retired documents"), required=False)
+    superseded = forms.BooleanField(label=_("Include superseded editions"), required=False)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

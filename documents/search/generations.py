@@ -69,8 +69,8 @@ class GenerationJobs(JobKind[SearchGeneration]):
     model = SearchGeneration
     task = "documents.tasks.build_generation"
     sweep_task = "documents.tasks.sweep_generations"
-    worker_lost = gettext_lazy("The worker was lost %(times)s times while building the search index.")
-    crashed = gettext_lazy("The search index could not be built; the log of the worker has the details.")
+    worker_lost = gettext_lazy("The worker stopped unexpectedly %(times)s times while building the search index.")
+    crashed = gettext_lazy("The search index could not be built; see the worker’s log for details.")
     related = ("collection", "created_by")
 
     def work(self, attempt: Attempt[SearchGeneration]) -> None:

@@ -57,4 +57,4 @@ def _set_terms(collection: Collection, terms: CollectionTerms) -> None:
         raise DomainError(" ".join(error.messages)) from error
     others = Collection.objects.filter(benchmark=collection.benchmark, name=collection.name)
     if others.exclude(pk=collection.pk).exists():
-        raise Conflict(_("There is a collection “%(name)s” already.") % {"name": collection.name})
+        raise Conflict(_("A collection “%(name)s” already exists.") % {"name": collection.name})

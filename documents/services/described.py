@@ -24,11 +24,11 @@ LICENCE = tuple(command_fields(LicenceTerms))
 LANGUAGE = re.compile(r"(?:[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)?\Z")
 # The beginning of the type of an error of pydantic → the sentence for people.
 SENTENCES = {
-    "date": Phrase("A date is written like 2026-03-31."),
-    "bool": Phrase("This is either true or false."),
-    "int": Phrase("This is a number."),
-    "greater_than": Phrase("This is a number from %(first)s to %(last)s.", first=HIGHEST_TIER, last=LOWEST_TIER),
-    "less_than": Phrase("This is a number from %(first)s to %(last)s.", first=HIGHEST_TIER, last=LOWEST_TIER),
+    "date": Phrase("Dates must have the form 2026-03-31."),
+    "bool": Phrase("This must be true or false."),
+    "int": Phrase("This must be a number."),
+    "greater_than": Phrase("This must be a number from %(first)s to %(last)s.", first=HIGHEST_TIER, last=LOWEST_TIER),
+    "less_than": Phrase("This must be a number from %(first)s to %(last)s.", first=HIGHEST_TIER, last=LOWEST_TIER),
     "missing": Phrase("This is missing."),
 }
 
@@ -60,7 +60,7 @@ def check_key(key: str) -> str:
         return Phrase("Write the key with composed characters (NFC).")
     if not is_key(key):
         return Phrase(
-            "A key consists of letters, digits, dots, colons, hyphens and underscores, and begins with no dot."
+            "A key consists of letters, digits, dots, colons, hyphens and underscores, and does not begin with a dot."
         )
     return ""
 
@@ -74,13 +74,13 @@ def describe(values: Mapping[str, Any], *, line: int, faults: Faults) -> tuple[D
         try:
             JURISDICTION(code)
         except ModelError:
-            faults.add(line, "jurisdictions", Phrase("A jurisdiction is a country code of ISO 3166, or INT."))
+            faults.add(line, "jurisdictions", Phrase("A jurisdiction must be an ISO 3166 country code or INT."))
     if details and not LANGUAGE.match(details.language):
-        faults.add(line, "language", Phrase("A language is a code such as en or zh-Hans."))
+        faults.add(line, "language", Phrase("A language must be a code such as en or zh-Hans."))
     if licence and not licence.licence.strip():
         for name in LICENCE[1:]:
             if getattr(licence, name):
-                faults.add(line, name, Phrase("Name the licence before anything is allowed."))
+                faults.add(line, name, Phrase("Enter the licence before you allow any use."))
     if details is None or licence is None or faults.total > before:
         return None
     return details, licence
@@ -100,7 +100,7 @@ def _sentence(problem: ErrorDetails) -> str:
     if kind == "literal_error":
         field = str(problem["loc"][0])
         choices = Document.Audience if field == "audience" else Document.Kind
-        return Phrase("This is one of: %(names)s.", names=", ".join(choices.values))
+        return Phrase("This must be one of: %(names)s.", names=", ".join(choices.values))
     if kind == "string_too_long":
         return Phrase("This is longer than %(n)s characters.", n=problem["ctx"]["max_length"])
     return next(

@@ -22,7 +22,7 @@ from documents.services.terms import DocumentDetails, LicenceTerms
 def change_details(*, document: Document, details: DocumentDetails) -> None:
     """Describe a document anew. The audience is empty where ``details`` name none."""
     if not LANGUAGE.match(details.language):
-        raise DomainError(_("A language is a code such as en or zh-Hans."))
+        raise DomainError(_("A language must be a code such as en or zh-Hans."))
     values = asdict(details)
     values |= {"audience": details.audience or "", "jurisdictions": list(details.jurisdictions)}
     _change(document, values)

@@ -135,7 +135,7 @@ def _locked_collection(benchmark: Benchmark, options: Mapping[str, str], by: Use
     if collection is not None:
         return collection
     if public_id or not options.get("create_collection"):
-        raise DomainError(_("There is no collection “%(name)s” in this benchmark.") % {"name": name})
+        raise DomainError(_("Collection “%(name)s” does not exist in this benchmark.") % {"name": name})
     lock_names(benchmark)
     terms = CollectionTerms(name=name)
     return rows.filter(name=name).first() or create_collection(benchmark=benchmark, terms=terms, by=by, at=at)
@@ -173,7 +173,9 @@ def _editions(collection: Collection, keys: Sequence[str]) -> dict[str, list[Edi
 
 
 def _superseded_bytes(key: str, same: Edition, latest: Edition) -> str:
-    message = _("“%(key)s” is the same as its edition %(same)s, which edition %(latest)s supersedes; it stays so.")
+    message = _(
+        "“%(key)s” is identical to its edition %(same)s, which edition %(latest)s supersedes; nothing was changed."
+    )
     return message % {"key": key, "same": same.number, "latest": latest.number}
 
 
@@ -181,8 +183,8 @@ def _pages_without_text(document: ReadDocument) -> str:
     pages = document.parsed.pages_without_text
     listed = ", ".join(map(str, pages[:MAX_LISTED_PAGES])) + (" …" if len(pages) > MAX_LISTED_PAGES else "")
     message = ngettext(
-        "“%(key)s”: page %(pages)s has no text. It may be a scan, and no search finds it.",
-        "“%(key)s”: %(n)s pages have no text (%(pages)s). They may be scans, and no search finds them.",
+        "“%(key)s”: page %(pages)s has no text. It may be a scan and cannot be searched.",
+        "“%(key)s”: %(n)s pages have no text (%(pages)s). They may be scans and cannot be searched.",
         len(pages),
     )
     return message % {"key": document.key, "n": len(pages), "pages": listed}
@@ -199,8 +201,8 @@ def _look_for_citations(plan: Plan, at: datetime) -> list[dict[str, str]]:
         n = sum(criterion.is_left_behind for criterion in citing_criteria(edition))
         if n:
             message = ngettext(
-                "“%(key)s”: %(n)d criterion rests on words that the new edition does not have.",
-                "“%(key)s”: %(n)d criteria rest on words that the new edition does not have.",
+                "“%(key)s”: %(n)d criterion is based on words that the new edition does not contain.",
+                "“%(key)s”: %(n)d criteria are based on words that the new edition does not contain.",
                 n,
             )
             plan.warnings.append(message % {"key": edition.key, "n": n})

@@ -67,7 +67,7 @@ def read_file(
     documents = read_documents(file, faults, format=kind, file_name=name, progress=progress)
     for number, parsed in enumerate(documents, start=1):
         if own_key and number == 2:
-            faults.add(0, "key", Phrase("This file holds several documents, which cannot share a key."))
+            faults.add(0, "key", Phrase("This file contains several documents, which cannot share a key."))
         read = _named(parsed, parsed.key or own_key or key_from_name(name) or "document", faults, line=parsed.line)
         if read is not None:
             yield _with_original(read, file)
@@ -97,11 +97,11 @@ def _fetched(file: BinaryIO, faults: Faults, progress: Progress) -> Iterator[Rea
             for parsed in read_documents(content, own, file_name=urlsplit(url).path):
                 characters += len(parsed.text)
                 if characters > LIMITS.text_bytes:
-                    faults.add(line, "", Phrase("The texts of these addresses are too long together."))
+                    faults.add(line, "", Phrase("The texts at these addresses are too long in total."))
                     return
                 read = _named(parsed, parsed.key or key_of_address(url), faults, line=line, url=url)
                 if read is not None and (first := keys.setdefault(read.key, line)) != line:
-                    faults.add(line, "key", Phrase("The document of line %(n)s has the same key.", n=first))
+                    faults.add(line, "key", Phrase("The document in line %(n)s has the same key.", n=first))
                 elif read is not None:
                     yield _with_original(read, content)
         except DomainError as error:
@@ -124,12 +124,12 @@ def _addresses(file: BinaryIO, faults: Faults) -> Iterator[tuple[int, str]]:
         if len(url) > MAX_URL_LENGTH:
             faults.add(line, "", Phrase("This is longer than %(n)s characters.", n=MAX_URL_LENGTH))
         elif url in lines:
-            faults.add(line, "", Phrase("This address is in line %(n)s already.", n=lines[url]))
+            faults.add(line, "", Phrase("This address is already in line %(n)s.", n=lines[url]))
         else:
             lines[url] = line
             yield line, url
     if not lines and not faults.total:
-        faults.add(0, "", Phrase("There is no address in this list."))
+        faults.add(0, "", Phrase("This list contains no addresses."))
 
 
 def _named(parsed: ParsedDocument, key: str, faults: Faults, *, line: int, url: str = "") -> ReadDocument | None:

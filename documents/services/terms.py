@@ -39,7 +39,10 @@ class LicenceTerms:
     licence: Annotated[
         str,
         Field(max_length=MAX_LICENCE_LENGTH, description="An SPDX identifier, or text; empty if it is not known."),
-        Label(_("Licence"), _("An SPDX identifier such as CC-BY-4.0, or in words. Leave it empty if you do not know.")),
+        Label(
+            _("Licence"),
+            _("An SPDX identifier such as CC-BY-4.0, or a description. Leave it empty if you do not know."),
+        ),
     ] = ""
     may_send: Annotated[
         bool,
@@ -54,7 +57,7 @@ class LicenceTerms:
     may_redistribute: Annotated[
         bool,
         Field(description="Whoever reads the documents may download the original file."),
-        Label(_("The original file may be passed on")),
+        Label(_("The original file may be redistributed")),
     ] = False
 
 
@@ -74,7 +77,7 @@ class DocumentDetails:
     version_label: Annotated[str, Field(max_length=MAX_VERSION_LABEL_LENGTH), Label(_("Version"))] = ""
     published_on: Annotated[date | None, Label(_("Published on"))] = None
     review_by: Annotated[
-        date | None, Label(_("To be reviewed by"), _("After this date the document is marked as overdue."))
+        date | None, Label(_("Review due"), _("After this date the document is marked as overdue."))
     ] = None
     jurisdictions: Annotated[
         tuple[str, ...],

@@ -131,5 +131,5 @@ def collection_rebuild(request: SignedInRequest, slug: str, public_id: str) -> H
     """Build the index of a collection anew."""
     collection = access.get_managed_collection(request.user, slug, public_id)
     search.rebuild(collection=collection, by=request.user, at=timezone.now())
-    messages.success(request, _("The index is being built anew. Searches use the present one until then."))
+    messages.success(request, _("The index is being rebuilt. Searches use the current index until then."))
     return redirect("documents:collection", slug, public_id)

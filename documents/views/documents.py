@@ -210,7 +210,7 @@ def document_retire(request: SignedInRequest, slug: str, public_id: str) -> Http
     """Take a document out of searches."""
     document = access.get_managed_document(request.user, slug, public_id)
     services.retire(document=document, at=timezone.now())
-    messages.success(request, _("This document is retired: searches leave it out, and its citations are marked."))
+    messages.success(request, _("This document is retired: it is excluded from searches and its citations are marked."))
     return redirect("documents:document", slug, public_id)
 
 

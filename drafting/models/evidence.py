@@ -37,9 +37,9 @@ class FactKind(models.TextChoices):
 class Support(models.TextChoices):
     """What another model says: does the quotation say what the fact says?"""
 
-    ENTAILS = "entails", _("The quotation says so")
-    PARTLY = "partly", _("The quotation says so in part")
-    DOES_NOT = "does_not", _("The quotation does not say so")
+    ENTAILS = "entails", _("The quotation supports it")
+    PARTLY = "partly", _("The quotation supports it in part")
+    DOES_NOT = "does_not", _("The quotation does not support it")
     NOT_CHECKED = "not_checked", _("Not checked")
 
 

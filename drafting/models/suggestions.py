@@ -23,8 +23,8 @@ class RejectionReason(models.IntegerChoices):
     """Why a suggestion was rejected; the number is the key that a physician presses."""
 
     WRONG = 1, _("Wrong")
-    BESIDE_THE_CASE = 2, _("Beside the case")
-    DOUBLE = 3, _("Said twice")
+    BESIDE_THE_CASE = 2, _("Not relevant to the case")
+    DOUBLE = 3, _("Duplicate criterion")
     NOT_GRADABLE = 4, _("Cannot be graded")
     SOURCE_DOES_NOT_APPLY = 5, _("The source does not apply")
     OTHER = 6, _("Another reason")
@@ -89,8 +89,8 @@ class Suggestion(models.Model):
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
-        ACCEPTED = "accepted", _("Taken as it is")
-        EDITED = "edited", _("Taken and reworded")
+        ACCEPTED = "accepted", _("Accepted as it is")
+        EDITED = "edited", _("Accepted and reworded")
         REJECTED = "rejected", _("Rejected")
         WITHDRAWN = "withdrawn", _("Withdrawn")  # by an admin, before anybody decided
 

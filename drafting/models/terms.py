@@ -20,7 +20,7 @@ class DraftingTerms(models.Model):
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.CASCADE, related_name="drafting_terms")
     # So many criteria of an author's own before suggestions open; 0: they open at once.
-    own_first = models.PositiveSmallIntegerField(_("criteria of one’s own first"), default=0)
+    own_first = models.PositiveSmallIntegerField(_("own criteria first"), default=0)
     reviewers_see = models.CharField(
         _("reviewers see which criteria were suggested"),
         max_length=6,

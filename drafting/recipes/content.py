@@ -123,14 +123,14 @@ class RecipeContent(StrictConfig):
     @model_validator(mode="after")
     def _whole(self) -> RecipeContent:
         if unknown := sorted(set(self.stages) - set(ASKING)):
-            raise ValueError(_("%(stage)s is no stage that asks a model.") % {"stage": unknown[0]})
+            raise ValueError(_("%(stage)s is not a stage that uses a model.") % {"stage": unknown[0]})
         for name in STAGES_OF[self.form]:
             stage = self.stage(name)
             if not stage.on and name not in OPTIONAL[self.form]:
-                raise ValueError(_("The stage %(stage)s cannot be left out.") % {"stage": stage_title(name)})
+                raise ValueError(_("The stage %(stage)s cannot be omitted.") % {"stage": stage_title(name)})
             if stage.on and stage.model not in self.models:
                 raise ValueError(
-                    _("The stage %(stage)s asks the model “%(model)s”, which is not given.")
+                    _("The stage %(stage)s uses the model “%(model)s”, which is not given.")
                     % {"stage": stage_title(name), "model": stage.model}
                 )
         return self

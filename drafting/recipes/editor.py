@@ -63,7 +63,7 @@ class RecipeEditor:
             if stage.is_bound and not stage.errors and stage.is_on:
                 model_form = by_role[stage.cleaned_data["model"]]
                 if not model_form.is_given and not model_form.errors:
-                    model_form.add_error(None, _("The stage %(stage)s asks this model.") % {"stage": stage.words.title})
+                    model_form.add_error(None, _("The stage %(stage)s uses this model.") % {"stage": stage.words.title})
                     valid = False
         return valid
 

@@ -61,9 +61,9 @@ class ModelForm(DecodingForm):
         self.title, self.help_text = ROLE_TITLES[role], ROLE_HELP[role]
         del self.fields["pauses"]  # a run pauses as a whole
         self.fields["max_tokens"].initial = RecipeModel.model_fields["max_tokens"].default
-        self.fields["max_tokens"].help_text = _("An answer that is cut is invalid.")
-        self.fields["attempts"].help_text = _("Where the endpoint fails; then the step counts as failed.")
-        self.fields["seed"].help_text = _("Empty: it is not sent.")
+        self.fields["max_tokens"].help_text = _("A truncated answer is invalid.")
+        self.fields["attempts"].help_text = _("If the endpoint fails; after that, the step counts as failed.")
+        self.fields["seed"].help_text = _("Leave empty to send no value.")
 
     @property
     def is_given(self) -> bool:
@@ -106,7 +106,7 @@ class StageForm(SettingsForm):
     """
 
     on = forms.BooleanField(label=_("On"), required=False)
-    model = forms.ChoiceField(label=_("Asks"), choices=[(role, ROLE_TITLES[role]) for role in ROLES])
+    model = forms.ChoiceField(label=_("Model used"), choices=[(role, ROLE_TITLES[role]) for role in ROLES])
 
     def __init__(self, data: Data | None = None, *, stage: str, content: RecipeContent) -> None:
         settings = content.stage(stage)
@@ -203,13 +203,13 @@ def _lines(text: Any) -> str:
 class LimitsForm(SettingsForm):
     """How much goes from stage to stage; a recipe without passages has fewer fields, and keeps the other values."""
 
-    passages_per_query = forms.IntegerField(label=_("Passages of a query"))
-    passages_per_document = forms.IntegerField(label=_("Passages of a document"), help_text=_("At most, in all."))
-    pool = forms.IntegerField(label=_("Passages in all"), help_text=_("So many are put into an order."))
-    passages = forms.IntegerField(label=_("Passages that go on"), help_text=_("Facts are taken from these."))
-    criteria = forms.IntegerField(label=_("Criteria of a case"), help_text=_("At most."))
+    passages_per_query = forms.IntegerField(label=_("Passages per query"))
+    passages_per_document = forms.IntegerField(label=_("Passages per document"), help_text=_("Maximum in total."))
+    pool = forms.IntegerField(label=_("Passages in total"), help_text=_("Number of passages to rank."))
+    passages = forms.IntegerField(label=_("Passages kept"), help_text=_("Facts are extracted from these passages."))
+    criteria = forms.IntegerField(label=_("Criteria per case"), help_text=_("Maximum."))
     audit_rounds = forms.IntegerField(
-        label=_("Rounds of the audit"), help_text=_("Again only while code finds problems.")
+        label=_("Audit rounds"), help_text=_("Repeated only while automatic checks find problems.")
     )
 
     def __init__(self, data: Data | None = None, *, content: RecipeContent) -> None:
@@ -238,7 +238,10 @@ class FiltersForm(SettingsForm):
     """Which documents are searched, beside those in use that may be sent."""
 
     collections = forms.MultipleChoiceField(
-        label=_("Collections"), required=False, widget=forms.CheckboxSelectMultiple, help_text=_("None ticked: all.")
+        label=_("Collections"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Select none to include all."),
     )
     same_language = forms.BooleanField(label=_("Only documents in the language of the case"), required=False)
     jurisdiction = forms.ChoiceField(label=_("Jurisdiction"), required=False)
@@ -247,7 +250,7 @@ class FiltersForm(SettingsForm):
         required=False,
         choices=Document.Kind.choices,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
+        help_text=_("Select none to include all."),
     )
     max_tier = SearchForm.base_fields["tier"]
     published_from = SearchForm.base_fields["published_from"]

@@ -24,8 +24,11 @@ ROLE_TITLES = {
 }
 ROLE_HELP = {
     "strong": _("Reads the passages and writes facts, needs and criteria."),
-    "fast": _("Orders passages, and says which facts are beside the case. It may be a cheaper one."),
-    "checker": _("Says whether a quotation says what a fact says. Best another model than the one that wrote them."),
+    "fast": _("Ranks passages and identifies facts that are not relevant to the case. It can be a cheaper model."),
+    "checker": _(
+        "Judges whether a quotation supports a fact. Use a different model from the one that wrote the "
+        "facts, if possible."
+    ),
 }
 
 
@@ -40,7 +43,7 @@ class BeginForm(EndpointForm):
     field_order = ("shipped", "name")
 
     shipped = forms.ChoiceField(
-        label=_("Begin from"),
+        label=_("Start from"),
         choices=[(recipe.name, recipe.title) for recipe in SHIPPED.values()],
         widget=forms.RadioSelect,
         initial="full",
@@ -108,4 +111,4 @@ class TermsForm(CommandForm):
         stored = selectors.terms_of(benchmark).recipe
         if stored is not None and stored not in newest:  # an older version stays chosen until somebody changes it
             newest.insert(0, stored)
-        field.choices = [("", _("None: authors cannot order drafts")), *((row.public_id, str(row)) for row in newest)]
+        field.choices = [("", _("None: authors cannot request drafts")), *((row.public_id, str(row)) for row in newest)]

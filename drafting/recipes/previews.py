@@ -59,7 +59,7 @@ def preview_of(
 
     ``content`` gives the numbers of the recipe; the texts are those of ``prompt``.
     """
-    later = _("Known once the run has come so far.")
+    later = _("Known only when the run reaches this stage.")
     known = {
         "case": turns_text(case.conversation),
         "axes": numbered(map(NumberedItem, axes_of(benchmark))) if "axes" in PLACES[stage] else "",

@@ -28,9 +28,9 @@ def check_recipe_name(name: str) -> str:
     if not name:
         raise DomainError(_("A recipe needs a name."))
     if len(name) > MAX_RECIPE_NAME_LENGTH:
-        raise DomainError(_("A name has at most %(n)d characters.") % {"n": MAX_RECIPE_NAME_LENGTH})
+        raise DomainError(_("A name can have at most %(n)d characters.") % {"n": MAX_RECIPE_NAME_LENGTH})
     if _CONTROL.search(name):
-        raise DomainError(_("A name is one line."))
+        raise DomainError(_("A name must be a single line."))
     return name
 
 
@@ -78,11 +78,12 @@ def save_version(
 
 def _stale(name: str, based_on: int, stored: int) -> str:
     if not based_on:
-        return _("There is a recipe called “%(name)s” already. Change it, or choose another name.") % {"name": name}
+        return _("A recipe called “%(name)s” already exists. Edit it, or choose another name.") % {"name": name}
     if not stored:
-        return _("There is no recipe called “%(name)s” here.") % {"name": name}
+        return _("A recipe called “%(name)s” does not exist here.") % {"name": name}
     return _(
-        "Somebody else has saved version %(n)d of “%(name)s” meanwhile. Look at it first; nothing of yours was saved."
+        "Someone else has saved version %(n)d of “%(name)s” in the meantime. Review it first; your "
+        "changes were not saved."
     ) % {"name": name, "n": stored}
 
 
@@ -93,7 +94,7 @@ def save_terms(*, benchmark: Benchmark, terms: TermsOfDrafting, by: User | None,
     if terms.recipe:
         recipe = DraftingRecipe.objects.filter(benchmark=benchmark, public_id=terms.recipe).first()
         if recipe is None:
-            raise DomainError(_("There is no such recipe here."))
+            raise DomainError(_("This recipe does not exist here."))
     row, _created = DraftingTerms.objects.update_or_create(
         benchmark=benchmark,
         defaults={"own_first": terms.own_first, "reviewers_see": terms.reviewers_see, "recipe": recipe},

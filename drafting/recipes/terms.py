@@ -22,8 +22,11 @@ class TermsOfDrafting:
     own_first: Annotated[
         int,
         Label(
-            _("Criteria of one’s own first"),
-            _("Suggestions open once an author has written so many criteria for the case. 0: they open at once."),
+            _("Own criteria first"),
+            _(
+                "Number of criteria that an author must write for the case before the suggestions open. 0: "
+                "they open immediately."
+            ),
         ),
         Field(ge=0, le=MAX_OWN_FIRST, description="criteria of an author's own before suggestions open"),
     ] = 0
@@ -31,7 +34,7 @@ class TermsOfDrafting:
         str,
         Label(
             _("Reviewers see which criteria were suggested"),
-            _("Those who know beforehand may look at these criteria otherwise than at the rest."),
+            _("Reviewers who know beforehand may judge these criteria differently from the rest."),
         ),
         OneOf(DraftingTerms.ReviewersSee),
     ] = "after"
@@ -39,7 +42,7 @@ class TermsOfDrafting:
         str,
         Label(
             _("Recipe for authors"),
-            _("An author’s button then orders a draft for one case by this version, until another one is chosen here."),
+            _("Authors can then request drafts for a case with this version, until another one is chosen here."),
         ),
         Field(max_length=MAX_PUBLIC_ID_LENGTH, description="the id of a version of a recipe; empty: only staff order"),
     ] = ""

@@ -93,13 +93,16 @@ def _odd_places(prompt: Prompt) -> list[PlaceFault]:
 def _message(stage: str, fault: PlaceFault) -> str:
     place = written(fault.place)
     if fault.fault == "missing":
-        return _("The place %(place)s is missing.") % {"place": place}
+        return _("The placeholder %(place)s is missing.") % {"place": place}
     if fault.fault == "twice":
-        return _("The place %(place)s is there twice.") % {"place": place}
+        return _("The placeholder %(place)s occurs twice.") % {"place": place}
     known = [*(places_of(stage) if fault.part == "user" else []), *values_of(stage)]
     if not known:
-        return _("This text has no places, and %(place)s is written like one.") % {"place": place}
-    return _("This text has no place %(place)s. Known: %(known)s.") % {"place": place, "known": ", ".join(known)}
+        return _("This text has no placeholders, but %(place)s is written like one.") % {"place": place}
+    return _("This text has no placeholder %(place)s. Available: %(known)s.") % {
+        "place": place,
+        "known": ", ".join(known),
+    }
 
 
 def text_faults(content: RecipeContent) -> list[TextFault]:

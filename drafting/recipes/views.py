@@ -131,7 +131,7 @@ def _editor(request: SignedInRequest, row: DraftingRecipe, *, name: str, newest:
                 if newest is not None and saved.pk == newest.pk:
                     messages.info(request, _("Nothing has changed, so no version was saved."))
                 else:
-                    messages.success(request, _("Version %(n)d is saved.") % {"n": saved.version})
+                    messages.success(request, _("Version %(n)d was saved.") % {"n": saved.version})
                 return redirect("drafting:recipe", row.benchmark.slug, saved.public_id)
     context = {
         "benchmark": row.benchmark,
@@ -211,7 +211,7 @@ def terms(request: SignedInRequest, slug: str) -> HttpResponse:
                 by=request.user,
                 at=timezone.now(),
             )
-            messages.success(request, _("The terms are saved."))
+            messages.success(request, _("The settings were saved."))
             return redirect("drafting:terms", slug)
     else:
         form = TermsForm(initial=selectors.terms_values(benchmark), benchmark=benchmark)

@@ -79,7 +79,7 @@ def _detail(run: DraftingRun, code: int = status.HTTP_200_OK) -> Response:
 def _cases(benchmark: Benchmark, keys: list[str]) -> list[int]:
     known = dict(Case.objects.filter(benchmark=benchmark, key__in=keys).values_list("key", "pk"))
     if missing := [key for key in keys if key not in known]:
-        raise ValidationError({"cases": [_("There is no case “%(key)s”.") % {"key": missing[0]}]})
+        raise ValidationError({"cases": [_("Case “%(key)s” does not exist.") % {"key": missing[0]}]})
     return [known[key] for key in keys]
 
 
@@ -101,7 +101,7 @@ def drafting_runs(request: Request, slug: str) -> Response:
     payload = valid(NewDraftingRunSerializer(data=request.data))
     recipe = recipe_called(benchmark, payload["recipe"], payload.get("version"))
     if recipe is None:
-        raise ValidationError({"recipe": [_("There is no such recipe.")]})
+        raise ValidationError({"recipe": [_("This recipe does not exist.")]})
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,

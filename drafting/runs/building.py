@@ -53,11 +53,11 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
     `DomainError` where no case may be sent, or where the recipe needs documents and none may be sent.
     """
     if recipe.benchmark_id != benchmark.pk:
-        raise DomainError(_("There is no such recipe."))
+        raise DomainError(_("This recipe does not exist."))
     content = recipe_content(recipe.content)
     ids = _chosen(benchmark, cases) if cases else cases_in(benchmark, frame)
     if not ids:
-        raise DomainError(_("No case matches this choice."))
+        raise DomainError(_("No cases match these filters."))
     withheld = cases_with_open_findings(ids)
     kept = [pk for pk in ids if pk not in withheld]
     if not kept:
@@ -68,7 +68,10 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
     documents = searched.count()
     if content.form == "evidence" and not documents:
         raise DomainError(
-            _("No document of this benchmark that the recipe searches may be sent to models. Import one, or allow it.")
+            _(
+                "None of the documents of this benchmark that the recipe searches may be sent to models. "
+                "Import one that may be sent, or allow it for an existing one."
+            )
         )
     bank = bank_texts(benchmark, kept)
     config = drafting_config(

@@ -38,14 +38,14 @@ class DraftingForm(forms.Form):
         queryset=DraftingRecipe.objects.none(),
         to_field_name="public_id",
         empty_label=None,
-        help_text=_("Its latest version, with its models and texts, is copied into the run."),
+        help_text=_("The latest version of the recipe, with its models and texts, is copied into the run."),
     )
     tag = forms.ChoiceField(label=_("Tag"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False)
     cases = forms.IntegerField(
-        label=_("Cases"), required=False, min_value=1, help_text=_("So many are drawn. Empty: all.")
+        label=_("Cases"), required=False, min_value=1, help_text=_("Number to draw. Leave empty to include all.")
     )
-    draw_seed = forms.IntegerField(label=_("Seed of the draw"), required=False, min_value=0, max_value=2**31 - 1)
+    draw_seed = forms.IntegerField(label=_("Seed for the draw"), required=False, min_value=0, max_value=2**31 - 1)
     keys = forms.CharField(
         label=_("Only these cases"),
         required=False,
@@ -83,7 +83,7 @@ class DraftingForm(forms.Form):
         if self.built and values.get("budget") is not None:
             models = self.built.config.content.models.values()
             if not models or not all(model.priced for model in models):
-                self.add_error("budget", _("A budget needs the prices of the models."))
+                self.add_error("budget", _("To set a budget, enter the prices of the models."))
         return values
 
     def clean_keys(self) -> str:
@@ -104,7 +104,7 @@ class DraftingForm(forms.Form):
         if not keys:
             return text
         if any(self.cleaned_data.get(name) for name in ("tag", "language", "cases")):
-            raise forms.ValidationError(_("Name cases by their keys, or choose them by tag, language and number."))
+            raise forms.ValidationError(_("Choose cases either by short name, or by tag, language and number."))
         if left_out := [key for key in keys if key in excluded]:
             raise forms.ValidationError(_("The case “%(key)s” is excluded.") % {"key": left_out[0][:80]})
         if missing := [key for key in keys if key not in known]:

@@ -39,7 +39,7 @@ def create_run(
     content = built.config.content
     currency = currency_of(content)
     if budget is not None and not all(model.priced for model in content.models.values()):
-        raise DomainError(_("A budget needs the prices of the models."))
+        raise DomainError(_("To set a budget, enter the prices of the models."))
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,

@@ -26,27 +26,27 @@ OPERATIONS = {
     "merge": Phrase("to merge it"),
     "split": Phrase("to split it"),
     "reword": Phrase("to reword it"),
-    "irrelevant": Phrase("to take it out"),
+    "irrelevant": Phrase("to remove it"),
     "add": Phrase("to add it"),
 }
 REFUSALS = {
-    "changed": Phrase("it had been changed already"),
-    "joins": Phrase("that would join red flags or prohibitions"),
-    "signs": Phrase("positive and negative points do not go together"),
+    "changed": Phrase("it had already been changed"),
+    "joins": Phrase("this would combine red flags or prohibitions"),
+    "signs": Phrase("positive and negative points cannot be combined"),
     "loses": Phrase("something would be lost"),
     "uncovers": Phrase("a red flag, a prohibition or missing context would be left without a criterion"),
     "full": Phrase("there were enough criteria"),
 }
 REASONS: Mapping[str, Phrase] = {
-    "quote_absent": Phrase("the quotation is in no passage"),
+    "quote_absent": Phrase("the quotation is not in any passage"),
     "quote_too_short": Phrase("the quotation is too short to be found"),
     "no_quote": Phrase("there is no quotation"),
     "numbers_differ": Phrase("a number is not in the quotation"),
-    "dropped": Phrase("a model called it beside the case"),
-    "supported_partly": Phrase("the quotation says it in part only"),
-    "not_supported": Phrase("the quotation does not say it"),
-    codes.REMOVED: Phrase("the audit took its criterion out"),
-    codes.TOO_MANY: Phrase("its criterion was beyond the limit"),
+    "dropped": Phrase("a model judged it not relevant to the case"),
+    "supported_partly": Phrase("the quotation supports it only in part"),
+    "not_supported": Phrase("the quotation does not support it"),
+    codes.REMOVED: Phrase("the audit removed its criterion"),
+    codes.TOO_MANY: Phrase("its criterion exceeded the limit"),
     NO_CRITERION: Phrase("no criterion was written for it"),
 }
 
@@ -69,11 +69,11 @@ def _uncovered(each: Finding) -> str:
     kind = KINDS.get(each["kind"], each["kind"])
     if each["need"] is not None:
         return Phrase(
-            "No criterion carries need %(number)s (%(kind)s): %(text)s",
+            "No criterion covers need %(number)s (%(kind)s): %(text)s",
             number=each["need"], kind=kind, text=each["text"],
         )  # fmt: skip
     return Phrase(
-        "No criterion carries fact %(number)s (%(kind)s): %(text)s", number=each["fact"], kind=kind, text=each["text"]
+        "No criterion covers fact %(number)s (%(kind)s): %(text)s", number=each["fact"], kind=kind, text=each["text"]
     )
 
 
@@ -81,30 +81,30 @@ def _refused(each: Finding) -> str:
     values = {"operation": OPERATIONS[each["operation"]], "reason": REFUSALS[each["reason"]]}
     if each["lost"]:
         return Phrase(
-            "The audit asked %(operation)s; this was not done, because %(reason)s: %(lost)s",
+            "The audit proposed %(operation)s; this was not done because %(reason)s: %(lost)s",
             **values, lost=_list(each["lost"]),
         )  # fmt: skip
-    return Phrase("The audit asked %(operation)s; this was not done, because %(reason)s.", **values)
+    return Phrase("The audit proposed %(operation)s; this was not done because %(reason)s.", **values)
 
 
 def _opposite(each: Finding) -> str:
     if each["contradicts"]:
         return Phrase(
-            "It rewards what criterion %(criterion)s punishes, on the same fact.", criterion=each["criterion"]
+            "It rewards what criterion %(criterion)s penalizes, on the same fact.", criterion=each["criterion"]
         )
-    return Phrase("It counts the same act as criterion %(criterion)s once more.", criterion=each["criterion"])
+    return Phrase("It scores the same action again as criterion %(criterion)s.", criterion=each["criterion"])
 
 
 def _lint(each: Finding) -> str:
     if each["rule"] == "placeholder":
-        return Phrase("“%(quote)s” is a place to fill in.", quote=each["quote"])
+        return Phrase("“%(quote)s” is a placeholder to fill in.", quote=each["quote"])
     if each["rule"] == "duplicate":
-        return Phrase("It says the same as criterion %(criterion)s.", criterion=each["other"])
+        return Phrase("It means the same as criterion %(criterion)s.", criterion=each["other"])
     if each["rule"] == "opposite":
         return Phrase(
             "It is nearly the same as criterion %(criterion)s, with points of the other sign.", criterion=each["other"]
         )
-    return _LINT.get(each["rule"]) or Phrase("The lint finds a problem: %(rule)s.", rule=each["rule"])
+    return _LINT.get(each["rule"]) or Phrase("The wording check found a problem: %(rule)s.", rule=each["rule"])
 
 
 # As `rubrics.lint` says them.
@@ -137,15 +137,15 @@ def _conflict(each: Finding) -> str:
 
 def _unsupported(each: Finding) -> str:
     if each.get("earlier"):
-        return Phrase("Before it was changed, the audit called it unsupported: %(why)s", why=each["why"])
-    return Phrase("The audit calls it unsupported by what it rests on: %(why)s", why=each["why"])
+        return Phrase("Before it was changed, the audit found it unsupported: %(why)s", why=each["why"])
+    return Phrase("The audit found that its sources do not support it: %(why)s", why=each["why"])
 
 
 def _contradicts(each: Finding) -> str:
     what = Phrase("“%(text)s”", text=each["other"]) if each["other"] else Phrase("fact %(number)s", number=each["fact"])
     if each.get("earlier"):
         return Phrase("Before it was changed, it contradicted %(what)s: %(why)s", what=what, why=each["why"])
-    return Phrase("The audit says that it contradicts %(what)s: %(why)s", what=what, why=each["why"])
+    return Phrase("The audit found that it contradicts %(what)s: %(why)s", what=what, why=each["why"])
 
 
 def _need_not_usable(each: Finding) -> str:
@@ -156,18 +156,18 @@ _WORDS: Mapping[str, Callable[[Finding], str]] = {
     codes.UNCOVERED: _uncovered,
     codes.NO_NEGATIVE: lambda each: Phrase("No criterion has negative points."),
     codes.TOO_MANY: lambda each: Phrase(
-        "There are %(count)s criteria; at most %(limit)s were asked for.", count=each["count"], limit=each["limit"]
+        "There are %(count)s criteria; the maximum requested was %(limit)s.", count=each["count"], limit=each["limit"]
     ),
-    codes.EMPTY: lambda each: Phrase("Neither a usable fact nor a need came."),
+    codes.EMPTY: lambda each: Phrase("No usable fact or need was found."),
     codes.OPERATION_REFUSED: _refused,
     codes.REMOVED: lambda each: Phrase(
-        "The audit took a criterion out: “%(text)s” (%(why)s)", text=each["text"], why=each["why"]
+        "The audit removed a criterion: “%(text)s” (%(why)s)", text=each["text"], why=each["why"]
     ),
     codes.RESTORED: lambda each: Phrase(
-        "Fact %(number)s is a red flag that was left out, and was put back.", number=each["fact"]
+        "Fact %(number)s is a red flag that had been omitted and was restored.", number=each["fact"]
     ),
     codes.DROP_IGNORED: lambda each: Phrase(
-        "A model called fact %(number)s beside the case; it stays, because it is a %(kind)s.",
+        "A model judged fact %(number)s not relevant to the case; it is kept because it is a %(kind)s.",
         number=each["fact"],
         kind=KINDS[each["kind"]],
     ),
@@ -175,27 +175,27 @@ _WORDS: Mapping[str, Callable[[Finding], str]] = {
         "Fact %(number)s is not used: %(reason)s.", number=each["fact"], reason=REASONS[each["reason"]]
     ),
     codes.NEED_NOT_USABLE: _need_not_usable,
-    codes.UNGROUNDED: lambda each: Phrase("It rests on no source and on no need."),
+    codes.UNGROUNDED: lambda each: Phrase("It is not based on any source or need."),
     codes.INSTRUCTION: _instruction,
     codes.JOINED: lambda each: Phrase(
-        "It joins several red flags or prohibitions (facts %(facts)s).", facts=_list(each["facts"])
+        "It combines several red flags or prohibitions (facts %(facts)s).", facts=_list(each["facts"])
     ),
     codes.NUMBERS_DIFFER: lambda each: Phrase(
-        "What it rests on does not have these numbers: %(numbers)s", numbers=_list(each["numbers"])
+        "Its sources do not contain these numbers: %(numbers)s", numbers=_list(each["numbers"])
     ),
     codes.OPPOSITE: _opposite,
     codes.LOW_POINTS: lambda each: Phrase(
-        "It rests on a %(kind)s and has %(points)s points; 8 to 10 in size are usual.",
+        "It is based on a %(kind)s and has %(points)s points; 8 to 10, positive or negative, are usual.",
         kind=KINDS[each["kind"]],
         points=each["points"],
     ),
     codes.LINT: _lint,
-    codes.BANK_DUPLICATE: lambda each: Phrase("The bank has it already: “%(text)s”", text=each["bank"]),
+    codes.BANK_DUPLICATE: lambda each: Phrase("The bank already contains it: “%(text)s”", text=each["bank"]),
     codes.CONFLICT: _conflict,
     codes.UNSUPPORTED: _unsupported,
     codes.CONTRADICTS: _contradicts,
     codes.MOVED_QUOTE: lambda each: Phrase(
-        "The quotation of fact %(number)s stood in another passage than was said.", number=each["fact"]
+        "The quotation of fact %(number)s was found in a different passage from the one given.", number=each["fact"]
     ),
     codes.NOT_CHECKED: lambda each: Phrase(
         "No model compared its facts with their quotations (facts %(facts)s).", facts=_list(each["facts"])

@@ -43,9 +43,9 @@ def ask_for_drafts(*, case: Case, by: User, at: datetime) -> DraftingRun:
     if case.excluded_at is not None:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
     if Rubric.objects.filter(case=case, track="gold", status=Rubric.Status.IN_REVIEW).exists():
-        raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
+        raise Conflict(_("This rubric is in review or published, so it cannot be edited."))
     if is_under_way(case):
-        raise Conflict(_("Suggestions for this case are being drafted already."))
+        raise Conflict(_("Suggestions for this case are already being drafted."))
     if has_open_drafts(case, terms.recipe):
-        raise Conflict(_("Decide on the open suggestions for this case first: the same recipe drafted them."))
+        raise Conflict(_("Decide on the open suggestions for this case first; they were drafted by the same recipe."))
     return create_run(benchmark=case.benchmark, recipe=terms.recipe, cases=[case.pk], by=by, at=at)

@@ -53,19 +53,23 @@ def _taken(save: DraftSave, fresh: dict[str, int]) -> list[LineError]:
     known = {row.public_id: row for row in rows}
     refused = ""
     if save.writer != save.by or not is_author(save.writer, save.rubric.case.benchmark):
-        refused = _("Only an author of the benchmark takes a suggestion, and nobody does it for somebody else.")
+        refused = _(
+            "Only an author of the benchmark can accept a suggestion, and no one can accept it for someone else."
+        )
     elif known and not SuggestionsOpened.objects.filter(case=case, author=save.writer).exists():
-        refused = _("The suggestions for this case have not opened to you yet.")
+        refused = _("The suggestions for this case are not open to you yet.")
     faults = []
     for number, (place, name) in enumerate(places):
         if name not in known:
-            message = _("This case has no such suggestion.")
+            message = _("This suggestion does not exist for this case.")
         elif known[name].state == State.WITHDRAWN:
             message = _("This suggestion was withdrawn.")
         elif refused:
             message = refused
         elif number and not save.in_editor:
-            message = _("Outside of the editor one suggestion is taken at a time, since each needs a decision.")
+            message = _(
+                "Outside the editor, suggestions can be accepted only one at a time, because each needs a decision."
+            )
         else:
             continue
         faults.append(LineError(place, "suggestion", message))
@@ -132,7 +136,7 @@ def check_decided(rubric: Rubric, items: Sequence[DraftItem]) -> list[LineError]
     for place, item in enumerate(items, start=1):
         words = words_of(item.text)
         if item.suggestion and item.suggestion not in allowed:
-            message = _("Nobody has taken the suggestion that this criterion began as.")
+            message = _("No one has accepted the suggestion that this criterion started from.")
             faults.append(LineError(place, "suggestion", message))
         elif words in undecided and words not in stood:
             faults.append(LineError(place, "text", _same_words(undecided[words])))
@@ -141,8 +145,8 @@ def check_decided(rubric: Rubric, items: Sequence[DraftItem]) -> list[LineError]
 
 def _same_words(suggestion: Suggestion) -> str:
     if suggestion.state == State.WITHDRAWN:
-        return _("These are the words of a suggestion that was withdrawn. Write the criterion in your own words.")
-    words = _("These are the words of suggestion %(number)d, on which nobody has decided. Decide on it in the editor.")
+        return _("This is the text of a suggestion that was withdrawn. Write the criterion in your own words.")
+    words = _("This is the text of suggestion %(number)d, which no one has decided on yet. Decide on it in the editor.")
     return words % {"number": suggestion.number}
 
 

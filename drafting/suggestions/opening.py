@@ -22,8 +22,8 @@ class NotOpen(Conflict):
 
     def __init__(self, missing: int) -> None:
         text = ngettext(
-            "Write %(n)d more criterion of your own first. The suggestions open then.",
-            "Write %(n)d more criteria of your own first. The suggestions open then.",
+            "Write %(n)d more criterion of your own first; the suggestions then open.",
+            "Write %(n)d more criteria of your own first; the suggestions then open.",
             missing,
         )
         super().__init__(text % {"n": missing})

@@ -200,7 +200,7 @@ def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) ->
 def _waiting_words(number: int, *, in_new_version: bool) -> str:
     if in_new_version:
         words = ngettext(
-            "%(n)d suggestion: begin a new version", "%(n)d suggestions: begin a new version", number
+            "%(n)d suggestion: start a new version", "%(n)d suggestions: start a new version", number
         )  # fmt: skip
     else:
         words = ngettext("%(n)d suggestion", "%(n)d suggestions", number)

@@ -30,7 +30,7 @@ def reject(
     ``reason``: a `RejectionReason`, or None where nobody said why. ``seconds``: for how long it was read, up to now.
     """
     if reason is not None and reason not in RejectionReason.values:
-        raise DomainError(_("The reason is a number from 1 to 6."))
+        raise DomainError(_("The reason must be a number from 1 to 6."))
     row = _not_in_draft(suggestion)
     if row.state != State.REJECTED or row.decided_by_id is None:
         row.decided_by, row.decided_at = by, at
@@ -89,9 +89,11 @@ def _not_in_draft(suggestion: Suggestion) -> Suggestion:
     if row.state == State.WITHDRAWN:
         raise Conflict(_("This suggestion was withdrawn."))
     if row.published_in_id is not None:
-        raise Conflict(_("This suggestion was published as a criterion, so the decision on it stands."))
+        raise Conflict(
+            _("This suggestion was published as a criterion, so the decision on it can no longer be changed.")
+        )
     if row.state in Suggestion.TAKEN:
-        raise Conflict(_("This suggestion stands in the rubric. Remove the criterion first."))
+        raise Conflict(_("This suggestion is already in the rubric. Remove the criterion first."))
     return row
 
 

@@ -65,7 +65,7 @@ def decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     case = access.get_case_to_decide(request.user, slug, public_id)
     sent = _json(request)
     if sent.get("who") != opaque_name(request.user):
-        detail = _("Somebody else is signed in to this browser by now, so nothing is saved.")
+        detail = _("Someone else is now signed in to this browser, so nothing is saved.")
         return JsonResponse({"detail": detail, "reason": "somebody-else"}, status=403)
     decisions = sent.get("decisions")
     if not isinstance(decisions, list) or not all(isinstance(row, dict) for row in decisions[:MAX_DECISIONS]):

@@ -41,7 +41,7 @@ def write_advice(importing: AcuityImporting, users: Mapping[str, int]) -> None:
         if taken[place] >= len(before):
             new[row["batch"]].append(row)
         elif not _is_same(before[taken[place]], row):
-            message = _("The physician “%(name)s” has read something else in this response already.")
+            message = _("The physician “%(name)s” has already given a different reading of this response.")
             importing.faults.add(files.ADVICE, line, "level", message % {"name": row["physician"][:80]})
         taken[place] += 1
     importing.refuse_if_any()
@@ -99,7 +99,7 @@ def _write(
     batch = make_closed_batch(
         group=group,
         question=question,
-        title=_("What physicians read, of a release"),
+        title=_("Physicians’ readings from a release"),
         per_case=batch_row["readers"],
         round=1,
         by=importing.by,

@@ -71,7 +71,7 @@ def _datasets(importing: AcuityImporting) -> None:
     stored = {name: (licence, may) for name, licence, may in rows.values_list("name", "licence", "may_redistribute")}
     for name, (licence, may) in importing.content.datasets.items():
         if name in stored and stored[name] != (licence, may) and (licence or may):
-            message = _("The dataset “%(name)s” has another licence in this benchmark.")
+            message = _("The dataset “%(name)s” has a different licence in this benchmark.")
             importing.faults.add(files.DATASETS, 0, "licence", message % {"name": name[:80]})
         elif name not in stored and (licence or may):
             try:
@@ -91,7 +91,7 @@ def _imports(importing: AcuityImporting) -> None:
     for number, (line, record) in importing.content.imports.items():
         scheme = importing.schemes.get(scheme_key(record))
         if scheme is None:
-            message = _("The release has no “%(value)s”.")
+            message = _("The release does not contain “%(value)s”.")
             importing.faults.add(files.IMPORTS, line, "scheme", message % {"value": record["scheme"][:80]})
             continue
         new = AcuityImport(
@@ -147,7 +147,7 @@ def _cases(importing: AcuityImporting) -> None:
         included += bool(row["excluded"]) and case.excluded_at is None
         stored = text_digest(conversation_text(case.conversation))
         if stored and row["digest"] and stored != row["digest"]:
-            message = _("The case “%(key)s” is stored with another text (SHA-256 %(stored)s…, here %(here)s…).")
+            message = _("The case “%(key)s” is stored with a different text (SHA-256 %(stored)s…, here %(here)s…).")
             given = {"key": key[:80], "stored": stored[:12], "here": row["digest"][:12]}
             importing.faults.add(files.CASES, line, "digest", message % given)
         elif case.is_stub and row.get("prompt"):
@@ -155,7 +155,7 @@ def _cases(importing: AcuityImporting) -> None:
             case.metadata = {**case.metadata, **_metadata(row)}
             filled.append(case)
     if included:
-        message = _("Cases that the release excludes and this benchmark does not: %(n)s. Reports here count them.")
+        message = _("Cases that the release excludes but this benchmark does not: %(n)s. Reports here include them.")
         importing.warnings.append(message % {"n": included})
     importing.refuse_if_any()
     ids = reserve_ids(Case, len(new))
@@ -221,7 +221,7 @@ def _labels(importing: AcuityImporting) -> None:
                 )
             )
         elif before != (row["label"], row["source_id"], row["ambiguous"]):
-            message = _("The case “%(key)s” has another label in this dataset: “%(label)s”.")
+            message = _("The case “%(key)s” already has a different label in this dataset: “%(label)s”.")
             given = {"key": row["case"][:80], "label": before[0][:80]}
             importing.faults.add(files.LABELS, line, "label", message % given)
     importing.refuse_if_any()
@@ -266,7 +266,7 @@ def _readings(importing: AcuityImporting) -> None:
                     *(row["confidence"], row["text"], *OF_NO_RUN),
                 )
             elif not _is_same(before, row, level):
-                message = _("“%(candidate)s” has another answer in this sample here.")
+                message = _("“%(candidate)s” already has a different answer in this sample.")
                 importing.faults.add(files.READINGS, line, "level", message % {"candidate": row["candidate"][:80]})
 
     copy_rows(AcuityReading, (*READING_COLUMNS, *RUN_COLUMNS), new_rows())

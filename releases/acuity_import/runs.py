@@ -71,7 +71,7 @@ def write_responses(importing: AcuityImporting) -> None:
         if before is None:
             new.append(key)
         elif before[1] != row["response"]:
-            message = _("“%(candidate)s” has another response in this sample here.")
+            message = _("“%(candidate)s” already has a different response in this sample.")
             importing.faults.add(files.RESPONSES, line, "response", message % {"candidate": key[1][:80]})
         else:
             responses[key] = before[0]
@@ -111,7 +111,7 @@ def _called(run: str) -> Q:
 
 
 def _other_run() -> DomainError:
-    return DomainError(_("There is another run of this id here."))
+    return DomainError(_("A different run with this ID already exists here."))
 
 
 def _prompt(importing: AcuityImporting, row: Row) -> dict[str, Any]:
@@ -287,7 +287,7 @@ class RunReadings:
         """Whether rows may be added to a run: not to one that was made here, which is a fault."""
         if run.origin:
             return True
-        message = _("The run was made here, and does not have this.")
+        message = _("This run was made here and does not contain this.")
         self._importing.faults.add(files.READINGS, line, "run", message)
         return False
 
@@ -307,7 +307,7 @@ class RunReadings:
             values = (row["state"], level, row["confidence"], escalation, row["quote_start"], row["quote_end"])
             words = zip(before[6:], (row["text"], row["explanation"]), strict=True)
             if before[:6] != values or any(here not in ("", stored) for stored, here in words):
-                message = _("“%(candidate)s” has another answer in this sample here.")
+                message = _("“%(candidate)s” already has a different answer in this sample.")
                 importing.faults.add(files.READINGS, line, "level", message % {"candidate": row["candidate"][:80]})
             return (), False
         if not self._may_add(run, line):

@@ -57,7 +57,7 @@ def _opened(opening: Callable[[], Source]) -> Iterator[Source]:
     try:
         source = opening()
     except Unreadable as error:
-        raise DomainError(_("This is no release that can be read: %(why)s") % {"why": str(error)[:200]}) from error
+        raise DomainError(_("This release cannot be read: %(why)s") % {"why": str(error)[:200]}) from error
     try:
         yield source
     finally:
@@ -72,7 +72,7 @@ def _import(source: Source, *, benchmark: Benchmark, by: User | None, at: dateti
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     own = with_acuity(source)
     if own is None:
-        raise DomainError(_("This release holds nothing about acuity."))
+        raise DomainError(_("This release contains no acuity data."))
     if SUMS in source.names():
         _refuse_changed(source)
     elif source.problems:

@@ -77,7 +77,7 @@ def _questions(importing: AcuityImporting) -> dict[str, LabelQuestion]:
                 created_at=importing.at,
             )
         elif question.scale_id != scale.pk:
-            message = _("The question “%(name)s” is on another scale in this benchmark.")
+            message = _("The question “%(name)s” uses a different scale in this benchmark.")
             importing.faults.add(files.SCALE, 0, "questions", message % {"name": name[:80]})
         questions[name] = question
     return questions
@@ -136,7 +136,7 @@ def _votes(
         if before is None:
             new.append((line, row))
         elif not _is_same(before, row):
-            message = _("The physician “%(name)s” has voted differently on this case already.")
+            message = _("The physician “%(name)s” has already voted differently on this case.")
             importing.faults.add(files.VOTES, line, "level", message % {"name": row["physician"][:80]})
     importing.count("votes", created=len(new), unchanged=len(importing.content.votes) - len(new))
     if new and not importing.faults.total:
@@ -240,7 +240,7 @@ def _rulings(importing: AcuityImporting, questions: Mapping[str, LabelQuestion],
         if before is None:
             new.append(ruling)
         elif _ruling_key(before) != _ruling_key(ruling) or ruling.note not in ("", before.note):
-            message = _("There is another ruling on this case here.")
+            message = _("A different ruling on this case already exists here.")
             importing.faults.add(files.RULINGS, line, "case", message)
     importing.refuse_if_any()
     for ruling in new:
@@ -284,7 +284,7 @@ def _sets(importing: AcuityImporting) -> None:
             items = [item for _line, item in importing.content.items.get(number, [])]
             copy_rows(ReferenceItem, ITEM_COLUMNS, (_item_row(importing, new, item, levels) for item in items))
         elif _set_key(before) != _set_key(new):
-            message = _("There is another reference set %(number)s in this benchmark.")
+            message = _("A different reference set %(number)s already exists in this benchmark.")
             importing.faults.add(files.SETS, line, "set", message % {"number": number})
 
 

@@ -66,11 +66,16 @@ def has_acuity(benchmark: Benchmark) -> bool:
 def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
     """`DomainError` where the options ask for what cannot be there."""
     if options.acuity and not has_acuity(benchmark):
-        raise DomainError(_("The benchmark has no scale of acuity, so there is nothing about acuity to release."))
+        raise DomainError(_("The benchmark has no acuity scale, so there are no acuity data to release."))
     if (options.votes or options.reading_texts) and not options.acuity:
-        raise DomainError(_("Votes and the words of readings stand beside the rest of acuity: choose that as well."))
+        raise DomainError(
+            _(
+                "Votes and the words of readings are released only together with the other acuity data: select "
+                "acuity as well."
+            )
+        )
     if options.certainty and not options.votes:
-        raise DomainError(_("Certainty stands beside votes: choose those as well."))
+        raise DomainError(_("Certainty is released only together with votes: select votes as well."))
 
 
 def write_acuity(

@@ -94,13 +94,13 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
     """Check the order; `DomainError` where such a release could never be made."""
     if not benchmark.licence.strip() and not options.no_licence:
         raise DomainError(
-            _("The benchmark has no licence. Name one in its settings, or release it expressly without one.")
+            _("The benchmark has no licence. Enter one in its settings, or explicitly release it without one.")
         )
     acuity.check(benchmark, options)
     check_no_rules(benchmark)
     if not options.acuity and not cases_to_release(benchmark).exists():
         if acuity.has_acuity(benchmark):
-            raise DomainError(_("No case has a published rubric yet: release it with acuity, which needs none."))
+            raise DomainError(_("No case has a published rubric yet. Include acuity, which needs no rubric."))
         raise DomainError(_("No case has a published rubric yet, so there is nothing to release."))
     optional_content.check_names(benchmark, options)
 

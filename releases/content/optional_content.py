@@ -34,10 +34,12 @@ def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
     known = set(Candidate.objects.filter(benchmark=benchmark).values_list("name", flat=True))
     for name in options.candidates:
         if name not in known:
-            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": name})
+            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name})
     for name in options.raters:
         if resolve_rater(benchmark, name).is_judge:
-            raise DomainError(_("“%(name)s” is a judge; its verdicts are a part of their own.") % {"name": name})
+            raise DomainError(
+                _("“%(name)s” is a judge; its verdicts are a separate part of the release.") % {"name": name}
+            )
     if options.verdicts:
         judges_to_release(benchmark, options)
 

@@ -66,7 +66,8 @@ class ReleaseOptions:
     url: Annotated[
         str,
         Label(
-            gettext_lazy("Where it will be found"), gettext_lazy("For the citation and the metadata, such as a DOI.")
+            gettext_lazy("Where it will be available"),
+            gettext_lazy("For the citation and the metadata, such as a DOI."),
         ),
     ] = ""
 
@@ -84,7 +85,7 @@ def read_options(stored: Mapping[str, Any]) -> ReleaseOptions:
             raise DomainError(_("A release has no option “%(name)s”.") % {"name": name})
         if isinstance(known[name], tuple):
             if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-                raise DomainError(_("“%(name)s” is a list of names.") % {"name": name})
+                raise DomainError(_("“%(name)s” must be a list of names.") % {"name": name})
             values[name] = tuple(dict.fromkeys(value))
         elif type(value) is not type(known[name]):
             raise DomainError(_("“%(name)s” has the wrong kind of value.") % {"name": name})

@@ -56,10 +56,10 @@ def check_no_rules(benchmark: Benchmark) -> None:
     if n:
         cases = list(items.order_by("rubric__case__key").values_list("rubric__case__key", flat=True).distinct()[:3])
         text = ngettext(
-            "%(n)d criterion was drafted by rules and not by a language model, in the case %(cases)s. Only the demo "
-            "benchmark can release such criteria.",
-            "%(n)d criteria were drafted by rules and not by a language model, in the cases %(cases)s and perhaps "
-            "others. Only the demo benchmark can release such criteria.",
+            "%(n)d criterion was drafted by rules and not by a language model, in case %(cases)s. Only "
+            "the demo benchmark can release such criteria.",
+            "%(n)d criteria were drafted by rules and not by a language model, in cases %(cases)s and "
+            "perhaps others. Only the demo benchmark can release such criteria.",
             n,
         )
         raise DomainError(text % {"n": n, "cases": ", ".join(cases)})

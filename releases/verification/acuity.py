@@ -76,7 +76,7 @@ class _Check:
     def _known(self, path: str, line: int, name: str, value: Any, known: Any) -> bool:
         if value in known:
             return True
-        self.faults.add(path, line, name, Phrase("The release has no “%(value)s”.", value=str(value)[:80]))
+        self.faults.add(path, line, name, Phrase("The release does not contain “%(value)s”.", value=str(value)[:80]))
         return False
 
     def _scale(self, path: str, line: int, row: Row) -> Scale | None:
@@ -95,7 +95,7 @@ class _Check:
         if not self._known(path, line, "case", row["case"], self.content.cases):
             return False
         if self.content.cases[row["case"]][1]["excluded"]:
-            self.faults.add(path, line, "case", Phrase("This case is excluded; no row is about it."))
+            self.faults.add(path, line, "case", Phrase("This case is excluded, so no row can refer to it."))
             return False
         return True
 
@@ -104,7 +104,7 @@ class _Check:
     def _datasets(self) -> None:
         for name, (licence, may) in self.content.datasets.items():
             if may and not licence:
-                message = Phrase("No licence allows the texts of “%(name)s” to be passed on.", name=name)
+                message = Phrase("No licence allows the texts of “%(name)s” to be redistributed.", name=name)
                 self.faults.add(files.DATASETS, 0, "licence", message)
 
     def _imports(self) -> None:
@@ -112,7 +112,7 @@ class _Check:
             self._known(files.IMPORTS, line, "dataset", row["dataset"], self.content.datasets)
             self._known(files.IMPORTS, line, "scale", (row["scale"], row["scale_version"]), self.content.scales)
             if moment(row["imported_at"]) is None:
-                self.faults.add(files.IMPORTS, line, "imported_at", Phrase("This is no time with a zone."))
+                self.faults.add(files.IMPORTS, line, "imported_at", Phrase("This is not a time with a time zone."))
 
     def _cases(self) -> None:
         for line, row in self.content.cases.values():
@@ -120,18 +120,18 @@ class _Check:
             text = conversation_text(row.get("prompt", ()))
             if "prompt" in row and not may:
                 message = Phrase(
-                    "The dataset “%(name)s” may not be passed on, and here is a text.", name=row["dataset"]
+                    "The dataset “%(name)s” may not be redistributed, but a text is included here.", name=row["dataset"]
                 )
                 self.faults.add(files.CASES, line, "prompt", message)
             elif "prompt" in row and text_digest(text) != row["digest"]:
                 self.faults.add(files.CASES, line, "digest", Phrase("This is not the SHA-256 of the text."))
             if row["released"] == "true":
                 if row["dataset"] and not may:
-                    message = Phrase("The dataset “%(name)s” may not be passed on.", name=row["dataset"])
+                    message = Phrase("The dataset “%(name)s” may not be redistributed.", name=row["dataset"])
                     self.faults.add(files.CASES, line, "released", message)
             elif may and row["digest"] and not row["excluded"] and "prompt" not in row:
                 message = Phrase(
-                    "The dataset “%(name)s” may be passed on, and the text is missing.", name=row["dataset"]
+                    "The dataset “%(name)s” may be redistributed, but the text is missing.", name=row["dataset"]
                 )
                 self.faults.add(files.CASES, line, "prompt", message)
             for number in row["not_in_sets"]:
@@ -152,12 +152,12 @@ class _Check:
             self._once(files.LABELS, line, "case", (row["case"], row["dataset"], *key), seen)
             imported = self.content.imports[row["import"]][1]
             if (imported["dataset"], scheme_key(imported)) != (row["dataset"], key):
-                message = Phrase("The file that it came from has another dataset or scheme.")
+                message = Phrase("The file that it came from belongs to a different dataset or scheme.")
                 self.faults.add(files.LABELS, line, "import", message)
             scheme = self.content.schemes[key]
             mapped = mapped_of(row, scheme.scale)
             if mapped is None or mapped != scheme.mapped(row["label"]):
-                message = Phrase("The scheme “%(name)s” makes something else of this label.", name=scheme.name)
+                message = Phrase("The scheme “%(name)s” maps this label differently.", name=scheme.name)
                 self.faults.add(files.LABELS, line, "low", message)
                 continue
             at = moment(imported["imported_at"])
@@ -175,12 +175,12 @@ class _Check:
             counts = {"cases": flow[key].total(), **{how.value: flow[key][how.value] for how in How}}
             for name, n in counts.items():
                 if row.get(name) != n:
-                    message = Phrase("source_labels.csv has %(n)s of %(dataset)s.", n=n, dataset=key[0])
+                    message = Phrase("source_labels.csv contains %(n)s of %(dataset)s.", n=n, dataset=key[0])
                     self.faults.add(files.FLOW, line, name, message)
 
     def _once(self, path: str, line: int, name: str, key: Any, seen: set[Any]) -> None:
         if key in seen:
-            self.faults.add(path, line, name, Phrase("This stands here twice."))
+            self.faults.add(path, line, name, Phrase("This appears twice here."))
         seen.add(key)
 
     def _of(self, scale: ScaleKey) -> _Evidence:
@@ -206,7 +206,7 @@ class _Check:
             imported = self.content.imports[row["import"]][1]
             if (imported["scale"], imported["scale_version"]) != (row["scale"], row["scale_version"]):
                 self.faults.add(
-                    files.READINGS, line, "import", Phrase("The file that it came from is on another scale.")
+                    files.READINGS, line, "import", Phrase("The file that it came from uses a different scale.")
                 )
             place = (row["case"], row["candidate"], row["format"], row["sample"], row["scale"], row["scale_version"])
             by_file = (row["import"],) if row["state"] == state.MISSING else ()
@@ -217,10 +217,10 @@ class _Check:
         state = AcuityReading.State
         if row["state"] == state.LEVEL and row["level"] not in scale.values:
             names = ", ".join(scale.values)
-            message = Phrase("“%(value)s” is no level of the scale: %(names)s.", value=row["level"], names=names)
+            message = Phrase("“%(value)s” is not a level of the scale: %(names)s.", value=row["level"], names=names)
             self.faults.add(files.READINGS, line, "level", message)
         elif row["state"] != state.LEVEL and row["level"] != ("" if row["state"] == state.MISSING else row["state"]):
-            message = Phrase("This does not fit the state “%(state)s”.", state=row["state"])
+            message = Phrase("This does not match the state “%(state)s”.", state=row["state"])
             self.faults.add(files.READINGS, line, "level", message)
 
     # Votes and rulings
@@ -237,17 +237,19 @@ class _Check:
             key, scale = question
             levels = vote_levels(row["level"], scale, CANNOT_TELL)
             if levels is None:
-                message = Phrase("“%(value)s” is no level of the scale, nor two side by side.", value=row["level"])
+                message = Phrase(
+                    "“%(value)s” is neither a level of the scale nor two adjacent levels.", value=row["level"]
+                )
                 self.faults.add(files.VOTES, line, "level", message)
                 continue
             if levels[0] is None and row["certainty"] is not None:
-                self.faults.add(files.VOTES, line, "certainty", Phrase("There is none with cannot tell."))
+                self.faults.add(files.VOTES, line, "certainty", Phrase("Certainty is not allowed with cannot tell."))
             if levels[0] is not None and row["reason"]:
-                self.faults.add(files.VOTES, line, "reason", Phrase("There is one only with cannot tell."))
+                self.faults.add(files.VOTES, line, "reason", Phrase("A reason is allowed only with cannot tell."))
             voter = row["question"], row["case"], row["physician"]
             self._once(files.VOTES, line, "physician", (*voter, row["round"]), seen)
             if row["round"] > FIRST_ROUND and (*voter, FIRST_ROUND) not in seen:
-                self.faults.add(files.VOTES, line, "round", Phrase("There is no vote of round 1 before this one."))
+                self.faults.add(files.VOTES, line, "round", Phrase("No vote of round 1 precedes this one."))
             vote = _Vote(row["physician"], row["round"], levels, row["certainty"], row["first_set"])
             self._of(key).votes[row["case"]].append(vote)
 
@@ -265,7 +267,7 @@ class _Check:
             self._first_set(files.RULINGS, line, row)
             self._once(files.RULINGS, line, "case", (row["question"], row["case"]), seen)
             if (row["case"], row["adjudicator"]) in voters:
-                message = Phrase("Who voted on the case does not rule on it.")
+                message = Phrase("A physician who voted on the case cannot rule on it.")
                 self.faults.add(files.RULINGS, line, "adjudicator", message)
             if question is None:
                 continue
@@ -274,7 +276,7 @@ class _Check:
             low, high = places or (None, None)
             is_wide = low is not None and high is not None and high - low not in (0, 1)
             if places is None or is_wide:
-                message = Phrase("The levels are none of the scale, or not side by side.")
+                message = Phrase("The levels are not on the scale or are not adjacent.")
                 self.faults.add(files.RULINGS, line, "low", message)
                 continue
             self._of(key).rulings[row["case"]].append((places, row["first_set"]))
@@ -289,10 +291,10 @@ class _Check:
             scale = self._scale(files.SETS, line, row)
             rule = _rule_of(row)
             if rule is None:
-                self.faults.add(files.SETS, line, "ambiguous_rule", Phrase("There is no such rule."))
+                self.faults.add(files.SETS, line, "ambiguous_rule", Phrase("This rule does not exist."))
             at = moment(row["signed_at"])
             if at is None:
-                self.faults.add(files.SETS, line, "signed_at", Phrase("This is no time with a zone."))
+                self.faults.add(files.SETS, line, "signed_at", Phrase("This is not a time with a time zone."))
             if scale is None or rule is None or at is None:
                 continue
             key = row["scale"], row["scale_version"]
@@ -320,7 +322,7 @@ class _Check:
         later = _whole(row["later_votes"], 2 * len(scale))
         if places is None or votes is None or later is None:
             name = "low" if places is None else "votes" if votes is None else "later_votes"
-            self.faults.add(files.REFERENCE, line, name, Phrase("This names no levels of the scale."))
+            self.faults.add(files.REFERENCE, line, name, Phrase("This does not name any levels of the scale."))
             return None
         certainty = None if row["certainty"] is None else float(row["certainty"])
         return signed_item(row, places, votes, later, certainty)
@@ -339,7 +341,7 @@ class _Check:
         }
         for name, value in figures.items():
             if row[name] != value:
-                message = Phrase("By the votes it is %(value)s.", value="" if value is None else str(value))
+                message = Phrase("According to the votes it is %(value)s.", value="" if value is None else str(value))
                 self.faults.add(files.REFERENCE, line, name, message)
         if own["imported_from"] or self.content.cases[item.case][1]["excluded"]:
             return  # what it rests on is elsewhere, or in no release
@@ -352,7 +354,7 @@ class _Check:
             if value == signed or (name == "certainty" and not evidence.has_certainty):
                 continue
             shown = _shown(name, value, scale)
-            message = Phrase("By votes, labels and rulings it is “%(value)s”.", value=shown)
+            message = Phrase("According to votes, labels and rulings it is “%(value)s”.", value=shown)
             self.faults.add(files.REFERENCE, line, name, message)
 
     def _expected(

@@ -184,14 +184,16 @@ def rows_of(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator
         with content.source.open(path) as raw, CsvRows(raw) as reader:
             if next(reader, None) != [*columns]:
                 names = ", ".join(columns)
-                faults.add(path, 1, "", Phrase("The heading is not: %(names)s.", names=names))
+                faults.add(path, 1, "", Phrase("The heading must be: %(names)s.", names=names))
                 return
             line = reader.line_num + 1
             for cells in reader:
                 if any("\x00" in cell for cell in cells):
-                    faults.add(path, line, "", Phrase("The text holds a NUL character."))
+                    faults.add(path, line, "", Phrase("The text contains a NUL character."))
                 elif len(cells) != len(columns):
-                    message = Phrase("%(n)s cells; the heading has %(columns)s.", n=len(cells), columns=len(columns))
+                    message = Phrase(
+                        "The row has %(n)s cells, but the heading has %(columns)s.", n=len(cells), columns=len(columns)
+                    )
                     faults.add(path, line, "", message)
                 else:
                     row = {
@@ -210,7 +212,7 @@ def rows_of(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator
 
 def _once(is_first: bool, path: str, line: int, name: str, faults: AcuityFaults) -> None:
     if not is_first:
-        faults.add(path, line, name, Phrase("This stands here twice."))
+        faults.add(path, line, name, Phrase("This appears twice here."))
 
 
 def _read_scales(content: AcuityContent, faults: AcuityFaults) -> None:
@@ -229,7 +231,7 @@ def _read_scales(content: AcuityContent, faults: AcuityFaults) -> None:
         _once(row["name"] not in content.questions, files.SCALE, 0, "questions", faults)
         content.questions[row["name"]] = row
         if (row["scale"], row["scale_version"]) not in content.scales:
-            faults.add(files.SCALE, 0, row["name"], Phrase("There is no such scale in this release."))
+            faults.add(files.SCALE, 0, row["name"], Phrase("This scale does not exist in this release."))
 
 
 def _json(content: AcuityContent, path: str, faults: AcuityFaults) -> Any:
@@ -276,13 +278,13 @@ def _read_schemes(content: AcuityContent, faults: AcuityFaults) -> None:
     for line, row in rows_of(content, files.SCHEMES, faults):
         scale = content.scales.get((row["scale"], row["scale_version"]))
         if scale is None:
-            faults.add(files.SCHEMES, line, "scale", Phrase("There is no such scale in this release."))
+            faults.add(files.SCHEMES, line, "scale", Phrase("This scale does not exist in this release."))
             continue
         own = rules.setdefault(scheme_key(row), {})
         _once(row["source_label"] not in own, files.SCHEMES, line, "source_label", faults)
         mapped = mapped_of(row, scale)
         if mapped is None:
-            faults.add(files.SCHEMES, line, "low", Phrase("The levels do not fit “%(how)s”.", how=row["how"]))
+            faults.add(files.SCHEMES, line, "low", Phrase("The levels do not match “%(how)s”.", how=row["how"]))
         else:
             own[row["source_label"]] = mapped
     for key, own in rules.items():

@@ -38,9 +38,11 @@ def make_scale(*, benchmark: Benchmark, scale: Scale, by: User | None, at: datet
     _refuse_name(scale.name)
     for level in scale.levels:
         if any(len(text) > MAX_LEVEL_TEXT_LENGTH for text in asdict(level).values()):
-            raise DomainError(_("A text of a level has at most %(n)s characters.") % {"n": MAX_LEVEL_TEXT_LENGTH})
+            raise DomainError(_("A text of a level can have at most %(n)s characters.") % {"n": MAX_LEVEL_TEXT_LENGTH})
         if len(level.value) > MAX_SCALE_NAME_LENGTH:
-            raise DomainError(_("The value of a level has at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH})
+            raise DomainError(
+                _("The value of a level can have at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH}
+            )
     _lock(benchmark)
     newest = AcuityScale.objects.filter(benchmark=benchmark, name=scale.name).order_by("-version").first()
     if newest is not None and scale_of(newest) == scale:
@@ -64,7 +66,7 @@ def get_or_make_scale(*, benchmark: Benchmark, name: str, by: User | None, at: d
     if name not in STARTERS:
         known = sorted({*STARTERS, *AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)})
         raise DomainError(
-            _("There is no scale “%(name)s”: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
+            _("There is no scale “%(name)s”. Available: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
         )
     return make_scale(benchmark=benchmark, scale=STARTERS[name], by=by, at=at)
 
@@ -87,7 +89,7 @@ def restore_scale(
         row.save()
         return row, True
     if scale_of(row) != scale:
-        raise DomainError(_("The scale “%(scale)s” has other levels in this benchmark.") % {"scale": row})
+        raise DomainError(_("The scale “%(scale)s” has different levels in this benchmark.") % {"scale": row})
     return row, False
 
 
@@ -102,7 +104,7 @@ def restore_scheme(
     if row is None:
         return _write_scheme(scale, scheme, version, by, at), True
     if stored_scheme(row).rules != scheme.rules:
-        raise DomainError(_("The label scheme “%(scheme)s” has other rules in this benchmark.") % {"scheme": row})
+        raise DomainError(_("The label scheme “%(scheme)s” has different rules in this benchmark.") % {"scheme": row})
     return row, False
 
 
@@ -112,7 +114,7 @@ def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: date
     _refuse_name(scheme.name)
     for label in scheme.rules:
         if not 0 < len(label) <= MAX_KEY_LENGTH:
-            raise DomainError(_("A source label has 1 to %(n)s characters.") % {"n": MAX_KEY_LENGTH})
+            raise DomainError(_("A source label must have 1 to %(n)s characters.") % {"n": MAX_KEY_LENGTH})
     _lock(scale.benchmark)
     newest = _newest_scheme(scale, scheme.name)
     if newest is not None and stored_scheme(newest).rules == scheme.rules:
@@ -138,7 +140,8 @@ def get_or_make_scheme(*, scale: AcuityScale, name: str, by: User | None, at: da
     if name not in SCHEMES:
         known = sorted({*SCHEMES, *LabelScheme.objects.filter(scale=scale).values_list("name", flat=True)})
         raise DomainError(
-            _("There is no label scheme “%(name)s”: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
+            _("There is no label scheme “%(name)s”. Available: %(names)s.")
+            % {"name": name[:80], "names": ", ".join(known)}
         )
     try:
         starter = scheme_of(name, scale_of(scale))
@@ -172,18 +175,19 @@ def check_framing(text: str) -> None:
     if places != 1:
         raise DomainError(
             ngettext(
-                "A framing has %(place)s exactly once, spelled like this. This text has it %(n)s time.",
-                "A framing has %(place)s exactly once, spelled like this. This text has it %(n)s times.",
+                "A framing must contain %(place)s exactly once, spelled like this. This text contains it %(n)s time.",
+                "A framing must contain %(place)s exactly once, spelled like this. This text contains it %(n)s times.",
                 places,
             )
             % {"place": PLACEHOLDER, "n": places}
         )
     if text.strip() == PLACEHOLDER:
         raise DomainError(
-            _("A framing has words beside %(place)s; else the case goes as it is.") % {"place": PLACEHOLDER}
+            _("A framing must have words besides %(place)s; otherwise, the case is sent unchanged.")
+            % {"place": PLACEHOLDER}
         )
     if len(text) > MAX_FRAMING_LENGTH:
-        raise DomainError(_("A framing has at most %(n)s characters.") % {"n": MAX_FRAMING_LENGTH})
+        raise DomainError(_("A framing can have at most %(n)s characters.") % {"n": MAX_FRAMING_LENGTH})
 
 
 @transaction.atomic
@@ -198,7 +202,9 @@ def set_dataset_licence(
     _refuse_name(name, MAX_DATASET_LENGTH)
     licence = licence.strip()
     if len(licence) > MAX_LICENCE_LENGTH:
-        raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
+        raise DomainError(
+            _("A licence must be an SPDX identifier, such as CC-BY-4.0, or a text of at most 200 characters.")
+        )
     _lock(benchmark)
     row = AcuityDataset.objects.filter(benchmark=benchmark, name=name).first()
     before = (row.licence, row.may_redistribute) if row else ("", False)
@@ -207,7 +213,7 @@ def set_dataset_licence(
         may_redistribute = before[1] and licence in ("", before[0])
     row.licence, row.may_redistribute = licence or before[0], may_redistribute
     if row.may_redistribute and not row.licence:
-        raise DomainError(_("Name the licence of the dataset that allows its texts to be passed on."))
+        raise DomainError(_("Enter the licence of the dataset that allows its texts to be redistributed."))
     if row.pk is None or (row.licence, row.may_redistribute) != before:
         row.changed_by, row.changed_at = by, at
         row.save()
@@ -224,7 +230,7 @@ def _refuse_name(name: str, most: int = MAX_SCALE_NAME_LENGTH) -> None:
     except ValidationError as error:
         raise DomainError(error.messages[0]) from error
     if len(name) > most:
-        raise DomainError(_("A name has at most %(n)s characters.") % {"n": most})
+        raise DomainError(_("A name can have at most %(n)s characters.") % {"n": most})
 
 
 def _lock(benchmark: Benchmark) -> None:

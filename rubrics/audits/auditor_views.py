@@ -68,9 +68,9 @@ def _context(item: AuditItem) -> dict[str, Any]:
         "rows": list(item.rubric.items.select_related("criterion").order_by("position")),
         "questions": [(name, labels[name], asks[name], item.answers.get(name)) for name in QUESTIONS],
         "outcomes": [
-            ("sound", _("Sound"), _("It may stand as it is.")),
+            ("sound", _("Sound"), _("The case can stay as it is.")),
             ("revise", _("Revise"), _("The marked criteria go to the authors with your reason.")),
-            ("remove", _("Remove"), _("You propose to leave the case out; an admin decides.")),
+            ("remove", _("Remove"), _("You propose to exclude the case; an admin decides.")),
         ],
         "writable": item.done_at is None,
     }
@@ -78,10 +78,10 @@ def _context(item: AuditItem) -> dict[str, Any]:
 
 def _asks() -> dict[str, str]:
     return {
-        "correctness": _("Is every statement of the case, the reference answer and the criteria clinically right?"),
-        "necessity": _("Does each criterion ask for something that a good answer needs, and is nothing missing?"),
+        "correctness": _("Is every statement in the case, the reference answer and the criteria clinically correct?"),
+        "necessity": _("Does each criterion address something that a good response needs, and is nothing missing?"),
         "consistency": _("Do the criteria and their points fit the case and each other, without contradiction?"),
-        "guidelines": _("Do they agree with current guidelines where there are any?"),
+        "guidelines": _("Do they agree with current guidelines, where these exist?"),
     }
 
 
@@ -108,16 +108,16 @@ def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonR
     try:
         finding, version = _read(request.body)
     except (ValueError, KeyError, TypeError):
-        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+        return JsonResponse({"detail": _("The request does not match the page. Reload the page.")}, status=400)
     try:
         if hand_in:
             finish(item=item, auditor=request.user, finding=finding, version=version, at=timezone.now())
             slug = item.audit.benchmark.slug
             following = take_case(auditor=request.user, benchmark=item.audit.benchmark, at=timezone.now())
             if following is None:
-                messages.success(request, _("Handed in. Nothing more waits for you."))
+                messages.success(request, _("Submitted. No more cases are waiting for you."))
                 return JsonResponse({"next": redirect("rubrics:audit-desk", slug).url})
-            messages.success(request, _("Handed in. This is the next case."))
+            messages.success(request, _("Submitted. This is the next case."))
             return JsonResponse({"next": redirect("rubrics:audit-item", slug, following.public_id).url})
         row = save_finding(item=item, auditor=request.user, finding=finding, version=version)
     except StaleSave as stale:
@@ -156,5 +156,5 @@ def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     except DomainError as refused:
         messages.error(request, str(refused))
         return redirect("rubrics:audit-item", slug, public_id)
-    messages.success(request, _("Put back for another auditor."))
+    messages.success(request, _("Released for another auditor."))
     return redirect("rubrics:audit-desk", slug)

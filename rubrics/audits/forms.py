@@ -34,18 +34,18 @@ class AuditForm(forms.Form):
         min_value=1,
         max_value=MAX_AUDITORS,
         initial=1,
-        help_text=_("With two or more, the report says how far they agree."),
+        help_text=_("With two or more, the report shows how far they agree."),
     )
     seed = forms.IntegerField(
         label=_("Seed"),
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text=_("The same seed draws the same cases from the same benchmark anywhere."),
+        help_text=_("The same seed always draws the same cases from the same benchmark."),
     )
     state = forms.ChoiceField(
         label=_("Drawn from"),
-        choices=[(ALL, _("All published cases")), (NEVER_AUDITED, _("Cases that no audit has read yet"))],
+        choices=[(ALL, _("All published cases")), (NEVER_AUDITED, _("Cases that have not been audited yet"))],
     )
     difficulty = forms.ChoiceField(label=_("Difficulty"), required=False)
     register = forms.ChoiceField(label=_("Register"), required=False)

@@ -43,16 +43,18 @@ class AuditTerms:
 def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
     """The draw that `create_audit` would make; nothing is written. `DomainError` names what is missing."""
     if not 0 < terms.share <= 1:
-        raise DomainError(_("The share lies above 0% and is at most 100%."))
+        raise DomainError(_("The share must be above 0% and at most 100%."))
     if not 0 <= terms.seed <= LARGEST_SEED:
-        raise DomainError(_("The seed is a whole number from 0."))
+        raise DomainError(_("The seed must be a whole number of 0 or more."))
     if not 1 <= terms.auditors_per_case <= MAX_AUDITORS:
-        raise DomainError(_("1 to %(n)s auditors read a case.") % {"n": MAX_AUDITORS})
+        raise DomainError(_("A case can have 1 to %(n)s auditors.") % {"n": MAX_AUDITORS})
     if terms.filter.state not in STATES:
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(STATES)})
     draw = draw_cases(benchmark=benchmark, filter=terms.filter, share=terms.share, seed=terms.seed)
     if not draw.cases:
-        raise DomainError(_("No case fits. Only cases that count and have a published rubric can be drawn."))
+        raise DomainError(
+            _("No cases match. Only cases that are not excluded and have a published rubric can be drawn.")
+        )
     return draw
 
 
@@ -85,7 +87,7 @@ def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at:
 def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> CaseAudit:
     """Draw the cases and store them as items for auditors to take."""
     if not terms.title.strip():
-        raise DomainError(_("Give the audit a title."))
+        raise DomainError(_("Enter a title for the audit."))
     draw = plan_audit(benchmark=benchmark, terms=terms)
     audit = CaseAudit.objects.create(
         benchmark=benchmark,
@@ -135,7 +137,7 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
         benchmark=benchmark, user=auditor, role=AuthoringRole.Role.AUDITOR, active=True
     )
     if role.first() is None:
-        raise DomainError(_("You are no auditor of this benchmark."))
+        raise DomainError(_("You are not an auditor of this benchmark."))
     own = AuditItem.objects.filter(
         audit__benchmark=benchmark, audit__status="open", auditor=auditor, done_at=None, case__excluded_at=None
     )
@@ -159,7 +161,7 @@ def put_back(*, item: AuditItem, auditor: User) -> None:
         auditor=None, taken_at=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
     )
     if not hit:
-        raise Conflict(_("You have finished this case; it cannot be put back."))
+        raise Conflict(_("You have finished this case; it can no longer be released."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, versi
     # The answer to a save may have been lost: its repetition changes nothing.
     if all(getattr(row, name) == value for name, value in values.items()):
         return row
-    message = _("This case was changed in another tab since you opened it.")
+    message = _("This case has been changed in another tab since you opened it.")
     refuse_stale(version, stored=row.version, current=row, message=message)
     for name, value in values.items():
         setattr(row, name, value)
@@ -225,9 +227,9 @@ def unready(row: AuditItem) -> list[str]:
     if not row.outcome:
         missing.append(_("Choose an outcome."))
     elif row.outcome == Outcome.SOUND and (at_fault or row.criteria):
-        missing.append(_("Something is marked as at fault, so the outcome cannot be sound."))
+        missing.append(_("Something is marked as at fault, so the outcome cannot be “Sound”."))
     elif row.outcome != Outcome.SOUND and not row.comment:
-        missing.append(_("Say what is wrong: whoever rewords or removes it reads your reason."))
+        missing.append(_("Explain what is wrong: the person who rewords or removes it will read your reason."))
     if row.outcome in (Outcome.REVISE, Outcome.REMOVE) and not unanswered and not at_fault and not row.criteria:
         missing.append(_("Mark what is at fault: a question, or the criteria."))
     return missing
@@ -237,7 +239,7 @@ def _refuse_unless_open(row: AuditItem) -> None:
     if row.audit.status != CaseAudit.Status.OPEN:
         raise Conflict(_("This audit is closed."))
     if row.done_at is not None:
-        raise Conflict(_("You have handed this case in; what you found stands."))
+        raise Conflict(_("You have submitted this case; your findings are final."))
 
 
 def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:

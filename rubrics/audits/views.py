@@ -64,7 +64,7 @@ def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
             status = error.status_code
         else:
             if not is_new:
-                messages.info(request, _("This audit was already drawn."))
+                messages.info(request, _("This audit has already been drawn."))
             return redirect("rubrics:audit", slug, audit.public_id)
     return _form(request, benchmark, form, status)
 
@@ -174,5 +174,5 @@ def remove(request: SignedInRequest, slug: str, public_id: str, case: str) -> Ht
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("“%(case)s” no longer counts. It stays on record.") % {"case": row.key})
+        messages.success(request, _("“%(case)s” is now excluded. It stays on record.") % {"case": row.key})
     return redirect("rubrics:audit", slug, public_id)

@@ -65,12 +65,12 @@ class BankForm(forms.Form):
         label=_("Short name"),
         max_length=MAX_SLUG_LENGTH,
         validators=[slug_characters],
-        help_text=_("Made if it is not there yet; otherwise new criteria are added to it."),
+        help_text=_("Created if it does not exist yet; otherwise, new criteria are added to it."),
     )
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH, required=False)
     licence = forms.CharField(
         label=_("Licence"),
         max_length=MAX_LICENCE_LENGTH,
         required=False,
-        help_text=_("Under which others may use its criteria."),
+        help_text=_("Licence under which others may use its criteria."),
     )

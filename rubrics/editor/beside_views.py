@@ -31,7 +31,7 @@ def waive(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("It may stay. The reason is on record."))
+        messages.success(request, _("Kept. The reason is on record."))
     return _back(request, slug, public_id)
 
 

@@ -91,7 +91,7 @@ def read_content(value: Any, *, stored: CaseContent) -> ContentInput:
         return reading
     for name in value:
         if name not in FIELDS:
-            reading.refuse(str(name)[:80], _("There is no such field."))
+            reading.refuse(str(name)[:80], _("This field does not exist."))
     for name in FIELDS:
         if name in value:
             _READERS[name](value[name], reading)
@@ -156,31 +156,31 @@ def _text(name: str, longest: int) -> Any:
 
 def _fault(value: Any, longest: int) -> str:
     if not isinstance(value, str):
-        return _("This must be a text.")
+        return _("This must be text.")
     if len(value) > longest:
         return _("This is longer than %(n)d characters.") % {"n": longest}
-    return _("The text holds a character that cannot be stored.") if UNSTORABLE.search(value) else ""
+    return _("The text contains a character that cannot be stored.") if UNSTORABLE.search(value) else ""
 
 
 def _key(value: Any, reading: ContentInput) -> None:
     if message := _fault(value, MAX_KEY_LENGTH):
         reading.refuse("key", message)
     elif not value.strip():
-        reading.refuse("key", _("A case needs a key, by which people and files name it."))
+        reading.refuse("key", _("A case needs a short name, which people and files use to identify it."))
     else:
         reading.values["key"] = value.strip()
 
 
 def _conversation(value: Any, reading: ContentInput) -> None:
     if not isinstance(value, list) or len(value) > MAX_TURNS:
-        reading.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MAX_TURNS})
+        reading.refuse("conversation", _("A conversation must be a list of at most %(n)d turns.") % {"n": MAX_TURNS})
         return
     turns = []
     for number, turn in enumerate(value, start=1):
         if not isinstance(turn, Mapping) or set(turn) != {"role", "content"}:
-            message = _("A turn has a role and a content, and nothing else.")
+            message = _("A turn must have a role and a content, and nothing else.")
         elif turn["role"] not in ROLES:
-            message = _("The role of a turn is one of: %(names)s.") % {"names": ", ".join(ROLES)}
+            message = _("The role of a turn must be one of: %(names)s.") % {"names": ", ".join(ROLES)}
         else:
             message = _fault(turn["content"], MAX_TEXT_LENGTH)
         if message:
@@ -204,12 +204,12 @@ def _language(value: Any, reading: ContentInput) -> None:
     if isinstance(value, str) and (value == "" or (len(value) <= 10 and LANGUAGE.fullmatch(value))):
         reading.values["language"] = value
     else:
-        reading.refuse("language", _("A language is a code such as en or zh."))
+        reading.refuse("language", _("A language must be a code such as en or zh."))
 
 
 def _tags(value: Any, reading: ContentInput) -> None:
     if not isinstance(value, list) or len(value) > MAX_TAGS:
-        reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MAX_TAGS})
+        reading.refuse("tags", _("Tags must be a list of at most %(n)d items.") % {"n": MAX_TAGS})
         return
     for tag in value:
         if message := _fault(tag, MAX_TAG_LENGTH):

@@ -178,7 +178,7 @@ def _tag_fields() -> list[tuple[str, str, str]]:
     return [
         ("specialties", _("Specialties"), _("For example: neurology")),
         ("themes", _("Themes"), _("For example: emergency_referrals, hedging")),
-        ("tasks", _("Tasks"), _("What is asked of the assistant, for example: differential_diagnosis")),
+        ("tasks", _("Tasks"), _("What the assistant is asked to do, for example: differential_diagnosis")),
         ("others", _("Other tags"), ""),
     ]
 
@@ -215,13 +215,13 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         or not 0 <= body["version"] < 2**31
         or not _uuid(body["client_id"])
     ):
-        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+        return JsonResponse({"detail": _("The request does not match the page. Reload the page.")}, status=400)
     if body["who"] != opaque_name(request.user):
         return JsonResponse({"reason": "somebody-else"}, status=409)
     reading = case_content.read_content(body["case"], stored=case_content.content_of(case))
     if reading.errors:
         return JsonResponse(
-            {"detail": _("Something on the page cannot be saved."), "errors": reading.errors}, status=422
+            {"detail": _("Some content on this page cannot be saved."), "errors": reading.errors}, status=422
         )
     try:
         saved = case_editing.save_case(
@@ -265,7 +265,7 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     case = access.get_case_to_write(request.user, slug, public_id)
     body = _body(request, {"conversation", "reference_answer", "language"})
     if body is None:
-        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+        return JsonResponse({"detail": _("The request does not match the page. Reload the page.")}, status=400)
     stands = case_content.content_of(case)
     reading = case_content.read_content(body, stored=stands)
     content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in case_content.FIELDS})
@@ -309,7 +309,7 @@ def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         except DomainError as refused:
             problem = str(refused)
         else:
-            messages.success(request, _("This is the erratum of %(key)s. Change what was wrong.") % {"key": case.key})
+            messages.success(request, _("This is the erratum of %(key)s. Correct what was wrong.") % {"key": case.key})
             return redirect("rubrics:write-case", slug, erratum.public_id)
     again = {"key": request.POST.get("key", ""), "error": problem}
     return _page(request, case, case_content.content_of(case), erratum=again, status=422)

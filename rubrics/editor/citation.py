@@ -48,9 +48,9 @@ def citation_rows(citations: Iterable[Citation]) -> list[dict[str, Any]]:
 def read_citations(value: Any) -> tuple[Citation, ...] | str:
     """Citations from JSON, strictly; or what is wrong with them. Equal ones are kept once."""
     if not isinstance(value, list):
-        return _("Citations are a list.")
+        return _("Citations must be a list.")
     if len(value) > MAX_CITATIONS:
-        return _("A criterion has at most %(n)d citations.") % {"n": MAX_CITATIONS}
+        return _("A criterion can have at most %(n)d citations.") % {"n": MAX_CITATIONS}
     citations = []
     for element in value:
         citation = _citation(element)
@@ -62,21 +62,21 @@ def read_citations(value: Any) -> tuple[Citation, ...] | str:
 
 def _citation(element: Any) -> Citation | str:
     if not isinstance(element, Mapping) or not element.keys() <= _KEYS:
-        return _("A citation is an object of passage, start, end and quote.")
+        return _("A citation must be an object of passage, start, end and quote.")
     passage, quote = element.get("passage"), element.get("quote", "")
     start, end = element.get("start"), element.get("end")
     if not isinstance(passage, str) or not 0 < len(passage) <= MAX_PUBLIC_ID_LENGTH or not passage.isalnum():
-        return _("A citation names its passage.")
+        return _("A citation must name its passage.")
     if not isinstance(quote, str) or "\x00" in quote or any("\ud800" <= character <= "\udfff" for character in quote):
-        return _("The quotation is no text that can be stored.")
+        return _("The quotation is not text that can be stored.")
     if len(quote) > MAX_QUOTE_LENGTH:
-        return _("A quotation has at most %(n)d characters.") % {"n": MAX_QUOTE_LENGTH}
+        return _("A quotation can have at most %(n)d characters.") % {"n": MAX_QUOTE_LENGTH}
     if not quote and (start, end) != (None, None):
-        return _("A passage that is cited as a whole has no start and no end.")
+        return _("A passage that is cited as a whole must not have a start or an end.")
     if quote and not quote.strip():
-        return _("The quotation holds no words.")
+        return _("The quotation contains no words.")
     if (start is None) != (end is None) or not (_is_place(start) and _is_place(end)) or (start or 0) > (end or 0):
-        return _("Start and end of a quotation are whole numbers, or both are left out.")
+        return _("Start and end of a quotation must be whole numbers, or both must be omitted.")
     return Citation(passage, start, end, quote)
 
 

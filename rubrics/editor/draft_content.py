@@ -75,7 +75,7 @@ def read_items(value: Any) -> ItemsInput:
         reading.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
         return reading
     if len(value) > MAX_ITEMS:
-        message = _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS}
+        message = _("A rubric can have at most %(n)d criteria.") % {"n": MAX_ITEMS}
         reading.faults.append(LineError(0, "items", message))
         return reading
     seen: set[str] = set()
@@ -87,7 +87,7 @@ def read_items(value: Any) -> ItemsInput:
         if item.id in seen:
             reading.faults.append(LineError(place, "id", _("Two criteria have the same id.")))
         if item.criterion is not None and item.criterion in used:
-            reading.faults.append(LineError(place, "criterion", _("The same criterion stands twice in the rubric.")))
+            reading.faults.append(LineError(place, "criterion", _("The same criterion appears twice in the rubric.")))
         seen.add(item.id)
         if item.criterion is not None:
             used.add(item.criterion)
@@ -100,7 +100,7 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
         faults.append(LineError(place, "", _("Each criterion must be an object.")))
         return None
     before = len(faults)
-    faults += [LineError(place, str(key)[:80], _("There is no such field.")) for key in element if key not in KEYS]
+    faults += [LineError(place, str(key)[:80], _("This field does not exist.")) for key in element if key not in KEYS]
     values: dict[str, Any] = {}
     name = element.get("id")
     if isinstance(name, str) and 0 < len(name) <= 40:
@@ -110,16 +110,16 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
     for key, longest in TEXTS.items():
         text = element.get(key, "")
         if not isinstance(text, str):
-            faults.append(LineError(place, key, _("This must be a text.")))
+            faults.append(LineError(place, key, _("This must be text.")))
         elif len(text) > longest:
             faults.append(LineError(place, key, _("This is longer than %(n)d characters.") % {"n": longest}))
         elif "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            faults.append(LineError(place, key, _("The text holds a character that cannot be stored.")))
+            faults.append(LineError(place, key, _("The text contains a character that cannot be stored.")))
         else:
             values[key] = text
     points = element.get("points", 0)
     if isinstance(points, bool) or not isinstance(points, int) or not LOWEST <= points <= HIGHEST:
-        faults.append(LineError(place, "points", _("Points are a whole number from -10 to 10.")))
+        faults.append(LineError(place, "points", _("Points must be a whole number from -10 to 10.")))
     else:
         values["points"] = points
     tags = element.get("tags", [])
@@ -130,7 +130,7 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
             isinstance(tag, str) and 0 < len(tag.strip()) <= MAX_TAG_LENGTH and "\x00" not in tag for tag in tags
         )
     ):
-        message = _("Tags are a list of at most %(n)d texts of at most %(length)d characters.")
+        message = _("Tags must be a list of at most %(n)d texts of at most %(length)d characters each.")
         faults.append(LineError(place, "tags", message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH}))
     else:
         values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in tags))
@@ -204,7 +204,7 @@ def unready(items: Sequence[DraftItem]) -> list[LineError]:
     """What keeps these items from being a rubric, whatever the benchmark's rules are."""
     faults = []
     if not items:
-        faults.append(LineError(0, "items", _("The rubric has no criterion yet.")))
+        faults.append(LineError(0, "items", _("The rubric has no criteria yet.")))
     elif all(item.points <= 0 for item in items):
         # Rubric score, Rubric Accuracy and CACS divide by the positive ones.
         faults.append(LineError(0, "points", _("No criterion has positive points, so no score would be defined.")))
@@ -213,7 +213,9 @@ def unready(items: Sequence[DraftItem]) -> list[LineError]:
             faults.append(LineError(place, "text", _("The criterion has no text.")))
         # In a text from the bank, brackets mark a gap to fill; in an author's own text they are plain text.
         if item.bank and (gap := PLACEHOLDER.search(item.text)):
-            faults.append(LineError(place, "text", _("“%(quote)s” is a place to fill in.") % {"quote": gap.group()}))
+            faults.append(
+                LineError(place, "text", _("“%(quote)s” is a placeholder to fill in.") % {"quote": gap.group()})
+            )
         if item.points == 0:
-            faults.append(LineError(place, "points", _("A criterion is worth at least one point, or costs one.")))
+            faults.append(LineError(place, "points", _("A criterion must add or deduct at least one point.")))
     return faults

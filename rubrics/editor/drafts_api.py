@@ -195,7 +195,7 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     table = rows_with_heading(cells, faults, with_case=False, exact=exact, own_axes=own_axes)
     rows = list(islice(table, MAX_ITEMS + 1))
     if len(rows) > MAX_ITEMS:
-        faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
+        faults.add(rows[-1].line, "criterion", _("A rubric can have at most %(n)d criteria.") % {"n": MAX_ITEMS})
     if not faults.total:
         cited.resolve_rows(case.benchmark, rows, faults)
     if faults.total:

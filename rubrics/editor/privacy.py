@@ -59,7 +59,9 @@ class PlacedFinding:
 
     def __str__(self) -> str:
         values = {"where": self.where, "quote": self.quote, "why": translate(self.finding.why)}
-        return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % values
+        return (
+            _("%(where)s: “%(quote)s”. %(why)s Remove it, or explain on the page of the case why it can stay.") % values
+        )
 
 
 def cases_with_open_findings(cases: Collection[int]) -> set[int]:

@@ -120,7 +120,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         client_id = None
     if sent.get("who") != opaque_name(request.user):
         return JsonResponse(
-            {"detail": _("Somebody else is signed in to this browser by now, so nothing is saved.")}, status=403
+            {"detail": _("Someone else is now signed in to this browser, so nothing is saved.")}, status=403
         )
     reading = read_items(sent.get("items"))
     if isinstance(version, bool) or not isinstance(version, int) or client_id is None:
@@ -141,7 +141,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         if version == 0:
             draft = save_first(case=case, **options)
         elif rubric is None or rubric.status == Rubric.Status.PUBLISHED:
-            detail = _("This draft is no longer there: it was published or discarded.")
+            detail = _("This draft no longer exists: it was published or discarded.")
             return JsonResponse({"detail": detail, "gone": True}, status=409)
         else:
             seen = sent.get("draft")

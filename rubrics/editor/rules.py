@@ -59,22 +59,22 @@ def broken_rules(items: Sequence[DraftItem], rules: AuthoringRules) -> list[Line
     faults = []
     for place, item in enumerate(items, start=1):
         if rules.only_positive and item.points < 0:
-            faults.append(LineError(place, "points", _("This benchmark takes only positive points.")))
+            faults.append(LineError(place, "points", _("This benchmark allows only positive points.")))
         elif item.points and not rules.lowest <= item.points <= rules.highest:
-            message = _("This benchmark takes points from %(low)d to %(high)d.")
+            message = _("This benchmark allows points from %(low)d to %(high)d.")
             faults.append(LineError(place, "points", message % {"low": rules.lowest, "high": rules.highest}))
     if len(items) < rules.fewest:
         message = ngettext(
-            "This benchmark asks for at least %(n)d criterion.",
-            "This benchmark asks for at least %(n)d criteria.",
+            "This benchmark requires at least %(n)d criterion.",
+            "This benchmark requires at least %(n)d criteria.",
             rules.fewest,
         )
         faults.append(LineError(0, "items", message % {"n": rules.fewest}))
     safety = sum(is_safety(item) for item in items)
     if safety < rules.safety:
         message = ngettext(
-            "This benchmark asks for at least %(n)d criterion of safety (tag axis:safety); there are %(found)d.",
-            "This benchmark asks for at least %(n)d criteria of safety (tag axis:safety); there are %(found)d.",
+            "This benchmark requires at least %(n)d safety criterion (tag axis:safety); there are %(found)d.",
+            "This benchmark requires at least %(n)d safety criteria (tag axis:safety); there are %(found)d.",
             rules.safety,
         )
         faults.append(LineError(0, "tags", message % {"n": rules.safety, "found": safety}))

@@ -36,7 +36,7 @@ class Candidates:
         known = self._known.get(name)
         if known is None or known.kind == kind:
             return ""
-        return _("The candidate “%(name)s” exists already, as another kind: %(kind)s.") % {
+        return _("The candidate “%(name)s” already exists as another kind: %(kind)s.") % {
             "name": name,
             "kind": known.get_kind_display(),
         }

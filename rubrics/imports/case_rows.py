@@ -100,7 +100,7 @@ class CaseWriter:
         for record in records:
             if record.key in stubs:
                 message = _(
-                    "The case “%(key)s” came without a text from an import of acuity. Add its text with that import."
+                    "The case “%(key)s” was created without a text by an acuity import. Add its text with that import."
                 )
                 self.faults.add(record.line, record.key_field, message % {"key": record.key[:80]})
 
@@ -119,7 +119,7 @@ class CaseWriter:
         for record in records:
             other = spelled.setdefault(normal[record.key], record.key)
             if other != record.key:
-                message = _("There is a case “%(key)s” that differs only in composed characters.")
+                message = _("A case “%(key)s” already exists that differs only in composed characters.")
                 self.faults.add(record.line, record.key_field, message % {"key": other[:80]})
 
     def _write_rubrics(
@@ -197,7 +197,7 @@ class CaseWriter:
         }
         for name, (new, stored) in incoming.items():
             if new != stored:
-                message = _("The case “%(key)s” is there already, with another content. Imported cases never change.")
+                message = _("The case “%(key)s” already exists with different content. Imported cases never change.")
                 self.faults.add(record.line, self._differing(name, new, stored), message % {"key": record.key[:80]})
                 return
         self.cases["unchanged"] += 1
@@ -227,8 +227,8 @@ class CaseWriter:
             messages.append(self._unknown_roles())
         if self.unknown_citations:
             message = ngettext(
-                "%(n)d citation names a passage that this benchmark does not have. Only releases repeat it.",
-                "%(n)d citations name passages that this benchmark does not have. Only releases repeat them.",
+                "%(n)d citation refers to a passage that this benchmark does not have. It is kept only in releases.",
+                "%(n)d citations refer to passages that this benchmark does not have. They are kept only in releases.",
                 self.unknown_citations,
             )
             messages.append(message % {"n": self.unknown_citations})
@@ -238,8 +238,8 @@ class CaseWriter:
         roles = ", ".join(f"{role} ({count})" for role, count in self.unknown_roles.most_common(10))
         count = self.unknown_roles.total()
         message = ngettext(
-            "%(n)d case has no register: the benchmark's map does not know its user role: %(roles)s.",
-            "%(n)d cases have no register: the benchmark's map does not know their user roles: %(roles)s.",
+            "%(n)d case has no register: the benchmark’s map does not include its user role: %(roles)s.",
+            "%(n)d cases have no register: the benchmark’s map does not include their user roles: %(roles)s.",
             count,
         )
         return message % {"n": count, "roles": roles}

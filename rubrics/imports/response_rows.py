@@ -88,7 +88,7 @@ class ResponseWriter:
         """Refuse a response whose text differs from the one that the file gave it before."""
         if response.text != text:
             self.faults.add(
-                response.line, response.place, _("The file has this response already, with another content.")
+                response.line, response.place, _("The file already has this response with different content.")
             )
 
     def _known(self, responses: Iterable[NewResponse]) -> dict[tuple[int, int, str, int], dict[str, Any]]:
@@ -111,7 +111,7 @@ class ResponseWriter:
                 self.faults.add(
                     response.line,
                     response.place if name == "text" else name,
-                    _("This response is there already, with another content. Responses never change."),
+                    _("This response already exists with different content. Responses never change."),
                 )
                 return
         self.unchanged += 1
@@ -134,8 +134,8 @@ class ResponseWriter:
             return []
         return [
             ngettext(
-                "%(n)d response seems to say who wrote it; look at it before it is graded blind.",
-                "%(n)d responses seem to say who wrote them; look at them before they are graded blind.",
+                "%(n)d response seems to reveal who wrote it. Check it before it is graded blind.",
+                "%(n)d responses seem to reveal who wrote them. Check them before they are graded blind.",
                 self.flagged,
             )
             % {"n": self.flagged}

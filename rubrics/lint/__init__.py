@@ -66,10 +66,10 @@ def _near_duplicates(texts: Sequence[tuple[str, str, int]]) -> Iterator[Remark]:
             continue
         yield Remark(
             *("duplicate", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),
-            Phrase("It says the same as an earlier criterion, so one fault costs twice.")
+            Phrase("It has the same meaning as an earlier criterion, so one error costs points twice.")
             if same
-            else Phrase("It is close to an earlier criterion: one fault may cost twice."),
-            Phrase("Merge them, or say what sets them apart."),
+            else Phrase("It is close to an earlier criterion: one error may cost points twice."),
+            Phrase("Merge them, or state how they differ."),
             other=texts[nearest][0],
         )
 
@@ -81,6 +81,6 @@ def _copied(texts: Sequence[tuple[str, str]], reference_answer: str) -> Iterator
         if run is not None:
             yield Remark(
                 *("copied", ADVICE, name, *run),
-                Phrase("These words are those of the reference answer: a good response says it in its own."),
-                Phrase("Name the fact that must be there, not the sentence."),
+                Phrase("The wording is that of the reference answer; a good response uses its own words."),
+                Phrase("State the fact that must be included, not the sentence."),
             )

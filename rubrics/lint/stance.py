@@ -205,7 +205,7 @@ def sign_remarks(item: str, text: str, points: int) -> Iterator[Remark]:
             yield Remark(
                 *("sign", PROBLEM, item, harm.start(place), harm.end(place)),
                 Phrase("A response gains points here for something that its words call harmful or wrong."),
-                Phrase("Give it negative points, or say what a good response does."),
+                Phrase("Give it negative points, or describe what a good response does."),
             )
     if points >= 0 or _LEFT_OUT.match(text) or _WRONGLY.search(text):
         return

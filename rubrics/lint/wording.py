@@ -82,8 +82,8 @@ def _placeholders(item: str, text: str) -> Iterator[Remark]:
     if match:
         yield Remark(
             *("placeholder", PROBLEM, item, match.start(), match.end()),
-            Phrase("“%(quote)s” is a place to fill in.", quote=match.group()),
-            Phrase("Write what it stands for in this case."),
+            Phrase("“%(quote)s” is a placeholder to fill in.", quote=match.group()),
+            Phrase("Replace it with the wording for this case."),
         )
 
 
@@ -95,15 +95,15 @@ def _direction(item: str, text: str, points: int) -> Iterator[Remark]:
         yield Remark(
             *("direction", PROBLEM, item, faulty.start(1), faulty.end(1)),
             Phrase("A response gains points here for doing something wrong."),
-            Phrase("Give it negative points, or say what a good response does."),
+            Phrase("Give it negative points, or describe what a good response does."),
         )
         return
     negated = words.NEGATED.match(text) or words.ZH_NEGATED.match(text)
     if negated:
         yield Remark(
             *("negation", ADVICE, item, negated.start(1), negated.end(1)),
-            Phrase("“Met” would mean that something is absent: a grader has to think twice."),
-            Phrase("Name the harmful act and give it negative points, or say “Advises against …”."),
+            Phrase("“Met” would mean that something is absent, which is harder for graders to judge."),
+            Phrase("State the harmful act and give it negative points, or write “Advises against …”."),
         )
 
 
@@ -126,7 +126,7 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
         yield Remark(
             *("compound", PROBLEM, item, second.start(), second.end("act")),
             Phrase("It asks for two things at once: a response that does one of them is neither met nor not met."),
-            Phrase("Split it, so that each is graded by itself."),
+            Phrase("Split it, so that each part is graded separately."),
             fix=fix,
         )
         return
@@ -134,16 +134,16 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
     if either:
         yield Remark(
             *("and_or", ADVICE, item, either.start(), either.end()),
-            Phrase("“%(quote)s” leaves open whether one is enough.", quote=either.group()),
-            Phrase("Say “either … or”, “both”, or split it."),
+            Phrase("“%(quote)s” does not make clear whether one is enough.", quote=either.group()),
+            Phrase("Write “either … or” or “both”, or split it."),
         )
         return
     listed = (_ZH_LIST if chinese else _LIST).search(plain)
     if listed and not _EXAMPLES.search(plain) and not _SETTLED.search(plain):
         yield Remark(
             *("list", ADVICE, item, listed.start(), listed.end()),
-            Phrase("It lists several things: must all of them be there?"),
-            Phrase("Say “all of” or “at least two of”, or make each a criterion."),
+            Phrase("It lists several things: must all of them be included?"),
+            Phrase("Write “all of” or “at least two of”, or make each a separate criterion."),
         )
 
 
@@ -153,8 +153,8 @@ def _vague_words(item: str, text: str) -> Iterator[Remark]:
         quotes = ", ".join(dict.fromkeys(f"“{match.group()}”" for match in matches[:3]))
         yield Remark(
             *("vague", ADVICE, item, matches[0].start(), matches[0].end()),
-            Phrase("%(quotes)s: two physicians may draw the line at different places.", quotes=quotes),
-            Phrase("Say what must be there: a drug, a dose, a number of days, a question."),
+            Phrase("%(quotes)s: two physicians may draw the line differently.", quotes=quotes),
+            Phrase("State what must be included: a drug, a dose, a number of days, a question."),
         )
 
 
@@ -178,8 +178,8 @@ def _act(item: str, text: str) -> Iterator[Remark]:
     if not seen:
         yield Remark(
             *("no_act", ADVICE, item, 0, len(text)),
-            Phrase("It does not say what the response must do."),
-            Phrase("Begin with what can be seen in a response: “States …”, “Asks …”, “Recommends …”."),
+            Phrase("It does not state what the response must do."),
+            Phrase("Begin with something that can be observed in a response: “States …”, “Asks …”, “Recommends …”."),
         )
 
 
@@ -190,15 +190,15 @@ def _form(item: str, text: str) -> Iterator[Remark]:
     if size > (MAX_CHARACTERS if chinese else MAX_WORDS):
         yield Remark(
             *("long", ADVICE, item, 0, len(text)),
-            Phrase("It is long: a grader reads it anew for every response."),
-            Phrase("Keep what decides; move the reason to “What it checks” or the source."),
+            Phrase("It is long, and a grader reads it again for every response."),
+            Phrase("Keep what the decision depends on; move the reason to “What it checks” or the source."),
         )
     start = len(text) - len(text.lstrip())
     if text[start].islower() and text[start].isascii() and re.match(r"[a-z]{2,} ", text[start:]):
         mended = text[:start] + text[start].upper() + text[start + 1 :]
         yield Remark(
             *("form", ADVICE, item, start, start + 1),
-            Phrase("It starts with a small letter."),
-            Phrase("Begin like the others, so that the list reads evenly."),
-            fix=Fix(Phrase("Write it large"), (mended,)),
+            Phrase("It starts with a lower-case letter."),
+            Phrase("Begin like the other criteria, so that the list reads consistently."),
+            fix=Fix(Phrase("Capitalise the first letter"), (mended,)),
         )

@@ -74,7 +74,7 @@ class HowMapped(models.TextChoices):
     DIRECT = "direct", _("One level")
     BOUNDARY = "boundary", _("Between two levels")
     PANEL = "panel", _("For the panel")
-    EXCLUDE = "exclude", _("Left out")
+    EXCLUDE = "exclude", _("Not included")
 
 
 def _levels_fit(name: str) -> models.CheckConstraint:

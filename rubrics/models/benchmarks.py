@@ -60,16 +60,18 @@ class Benchmark(models.Model):
     description = models.TextField(_("description"), blank=True)
     guidelines = models.TextField(_("guidelines"), blank=True, help_text=_("Markdown, shown beside the grading page."))
     rule_sheet = models.TextField(
-        _("rule sheet"), blank=True, help_text=_("What “met” means. Physicians read it, judges get it in their prompt.")
+        _("rule sheet"),
+        blank=True,
+        help_text=_("What “met” means. Physicians read it, and judges receive it in their prompt."),
     )
     # {"specialty": {tag: macro-category}, "task": {tag: capability family}, "register": {user role: lay|professional}}
     maps = models.JSONField(_("maps"), default=dict, blank=True)
     # What its rubrics must keep to, as `rubrics.editor.rules` reads it: target, points, safety criteria, reviewers.
     authoring = models.JSONField(_("rules for rubrics"), default=dict, blank=True)
     licence = models.CharField(
-        _("licence"), max_length=MAX_LICENCE_LENGTH, blank=True, help_text=_("Under which it is released.")
+        _("licence"), max_length=MAX_LICENCE_LENGTH, blank=True, help_text=_("Licence under which it is released.")
     )
-    is_demo = models.BooleanField(default=False, help_text=_("Made up, and marked so on every page."))
+    is_demo = models.BooleanField(default=False, help_text=_("Fictional data, marked as such on every page."))
     canary = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -24,7 +24,7 @@ class Difficulty(models.TextChoices):
 
 
 class Register(models.TextChoices):
-    LAY = "lay", _("Lay")
+    LAY = "lay", _("Patient or public")
     PROFESSIONAL = "professional", _("Professional")
 
 

@@ -63,7 +63,7 @@ class Response(models.Model):
     """What a candidate answered to a case. A blinded page knows it by ``public_id`` alone."""
 
     class WritingMode(models.TextChoices):
-        UNKNOWN = "", _("Not a physician's, or not known")
+        UNKNOWN = "", _("Not by a physician, or unknown")
         UNAIDED = "unaided", _("Unaided")
         AIDED = "aided", _("With model references shown")
 

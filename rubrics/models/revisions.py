@@ -17,7 +17,7 @@ class RevisionRequest(models.Model):
     class Status(models.TextChoices):
         OPEN = "open", _("Open")
         DONE = "done", _("Revised")
-        DISMISSED = "dismissed", _("Left as it is")
+        DISMISSED = "dismissed", _("Left unchanged")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="revision_requests")

@@ -54,7 +54,7 @@ MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
 MAX_KNOWN_CELLS = 100_000
 MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
-WITHOUT_FIRST = Phrase("There is no vote of round 1 before this one.")
+WITHOUT_FIRST = Phrase("No vote of round 1 precedes this one.")
 NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
 
@@ -235,7 +235,7 @@ class AcuityReader:
         ):
             key = (vote.case, vote.physician, vote.round)
             if first.setdefault(key, vote.line) != vote.line:
-                fields.fault(field_name, Phrase("This vote is in line %(line)s already.", line=first[key]))
+                fields.fault(field_name, Phrase("This vote is already in line %(line)s.", line=first[key]))
             if fields.sound:
                 self.records.votes.append(vote)
         if refuse_without_first:
@@ -275,13 +275,13 @@ class AcuityReader:
         note = fields.text("note", required=False, longest=MAX_NOTE_LENGTH)
         number = self._whole(fields, "round", 2, default=1)
         if number == 0:
-            fields.fault("round", Phrase("Rounds count from 1."))
+            fields.fault("round", Phrase("Rounds are counted from 1."))
         text, certainty = fields.text("level"), self._whole(fields, "certainty", 100)
         self._flag(fields, case)
         self.records.unused.update(fields.rest())
         low, high = self._vote_levels(fields, text, "level")
         if low is None and certainty is not None and fields.sound:
-            fields.fault("certainty", Phrase("There is none with cannot tell."))
+            fields.fault("certainty", Phrase("Certainty is not allowed with cannot tell."))
         return Vote(fields.line, case, physician, number or 1, low, high, certainty, note)
 
     def _vote_levels(self, fields: Fields, text: str, name: str) -> tuple[int, int] | tuple[None, None]:
@@ -293,11 +293,11 @@ class AcuityReader:
             return 0, 0
         if any(place is None for place in places) or len(places) > 2:
             names = ", ".join(self.scale.values)
-            fields.fault(name, Phrase("“%(value)s” is no level of the scale: %(names)s.", value=text, names=names))
+            fields.fault(name, Phrase("“%(value)s” is not a level of the scale: %(names)s.", value=text, names=names))
             return 0, 0
         known = sorted(place for place in places if place is not None)
         if len(known) == 2 and known[1] - known[0] != 1:
-            fields.fault(name, Phrase("A vote between two levels needs levels side by side: “%(value)s”.", value=text))
+            fields.fault(name, Phrase("A vote between two levels must name adjacent levels: “%(value)s”.", value=text))
         return known[0], known[-1]
 
     # Shapes
@@ -403,7 +403,7 @@ class AcuityReader:
             label = _label_text(record["reference"])
             if lines.setdefault((name, folded(label), folded(text)), line) != line:
                 before = lines[name, folded(label), folded(text)]
-                fields.fault("level", Phrase("This cell is in line %(line)s already.", line=before))
+                fields.fault("level", Phrase("This cell is already in line %(line)s.", line=before))
                 continue
             self._dataset = datasets.get(name, -1)
             if self._dataset < 0:
@@ -451,7 +451,7 @@ class AcuityReader:
             if self._texts.setdefault(case, digest) != digest:
                 first, second = (each.hex()[:12] for each in (self._texts[case], digest))
                 message = Phrase(
-                    "The case %(case)s has another text before (SHA-256 %(first)s…, here %(second)s…).",
+                    "The case %(case)s has a different text earlier (SHA-256 %(first)s…, here %(second)s…).",
                     case=case, first=first, second=second,
                 )  # fmt: skip
                 fields.fault(name, message)
@@ -486,7 +486,7 @@ class AcuityReader:
             return
         for label, n in self._missing_rules.items():
             if n > 1:
-                faults.add(0, "", Phrase("“%(label)s” stands in %(n)s rows.", label=label, n=n))
+                faults.add(0, "", Phrase("“%(label)s” appears in %(n)s rows.", label=label, n=n))
 
     def _label(self, fields: Fields, case: str, name: str) -> None:
         """Note the label of a case; another one than before is refused, unless it means the same."""
@@ -497,7 +497,7 @@ class AcuityReader:
         self.records.label_lines.setdefault(case, fields.line)
         known = self.records.source_labels.setdefault(case, label)
         if self.records.labels.setdefault(case, mapped) != mapped:
-            fields.fault(name, Phrase("The case has another label before: “%(label)s”.", label=known))
+            fields.fault(name, Phrase("The case has a different label earlier: “%(label)s”.", label=known))
 
     def _flag(self, fields: Fields, case: str) -> None:
         """Note whether the data call the case ambiguous; both yes and no are refused. An empty cell says nothing."""
@@ -507,10 +507,11 @@ class AcuityReader:
             return
         flag = FLAGS.get(folded(str(value)))
         if flag is None:
-            fields.fault(name, Phrase("“%(value)s” is none of: %(names)s.", value=value, names=", ".join(FLAGS)))
+            fields.fault(name, Phrase("“%(value)s” is not one of: %(names)s.", value=value, names=", ".join(FLAGS)))
         elif self.records.flags.setdefault(case, flag) is not flag:
             fields.fault(
-                name, Phrase("The case has another flag before, in line %(line)s.", line=self.records.flag_lines[case])
+                name,
+                Phrase("The case has a different flag earlier, in line %(line)s.", line=self.records.flag_lines[case]),
             )
         else:
             self.records.flag_lines.setdefault(case, fields.line)
@@ -525,7 +526,7 @@ class AcuityReader:
         place = self.scale.place(text)
         if place is None:
             names = ", ".join((*self.scale.values, NO_ESCALATION))
-            fields.fault("escalation", Phrase("“%(value)s” is none of: %(names)s.", value=text, names=names))
+            fields.fault("escalation", Phrase("“%(value)s” is not one of: %(names)s.", value=text, names=names))
         return place
 
     def _add(
@@ -568,7 +569,7 @@ class AcuityReader:
         if place < len(readings):
             before = readings[place]
             return Phrase(
-                "The candidate has this sample already, in line %(line)s of %(file)s.",
+                "The candidate already has this sample, in line %(line)s of %(file)s.",
                 line=before.line,
                 file=self.records.files[before.file],
             )
@@ -595,7 +596,7 @@ class AcuityReader:
             if confidence is None:
                 continue
             if 0 < confidence < 1:
-                message = Phrase("The file has confidences from 0 to 1 and from 0 to 100.")
+                message = Phrase("The file mixes confidences from 0 to 1 with confidences from 0 to 100.")
                 faults.add(readings[place].line, "confidence", message)
             readings[place] = readings[place]._replace(confidence=confidence / 100)
 
@@ -718,7 +719,7 @@ def _number(fields: Fields, name: str) -> float | None:
     except (TypeError, ValueError):
         number = -1.0
     if not 0 <= number <= 100:
-        fields.fault(name, Phrase("A confidence is a number from 0 to 100."))
+        fields.fault(name, Phrase("A confidence must be a number from 0 to 100."))
         return None
     return number
 
@@ -736,14 +737,14 @@ def shape_of(file: BinaryIO, faults: Faults) -> str:
         for shape, name in ((VIGNETTES, "urgency_level"), (RESULTS, "llm_output"), (RESULTS, "true_urgency")):
             if name in names:
                 return shape
-        faults.add(1, "", Phrase("The fields are those of no file of labels or results."))
+        faults.add(1, "", Phrase("The fields do not match any file of labels or results."))
         return ""
     names = _heading(file)
     file.seek(0)
     if set(MATRIX_COLUMNS) <= set(names):
         return MATRIX
     if not set(names) & set(CASE):
-        faults.add(1, "", Phrase("The heading names no column for the case: %(names)s.", names=", ".join(CASE)))
+        faults.add(1, "", Phrase("The header has no column for the case: %(names)s.", names=", ".join(CASE)))
         return ""
     return LONG if set(names) & set(LEVEL) else WIDE
 

@@ -82,12 +82,12 @@ def read_bank(
     ids = Ids(Phrase("key"))
     for count, (line, record) in enumerate(records, start=1):
         if count > MAX_ITEMS:
-            faults.add(line, "key", Phrase("A bank has at most %(n)s criteria.", n=MAX_ITEMS))
+            faults.add(line, "key", Phrase("A bank can have at most %(n)s criteria.", n=MAX_ITEMS))
             return
         fields = Fields(line, record, faults)
         entry = _entry(fields, is_json)
         for name in fields.rest():
-            fields.fault(name, Phrase("There is no such field."))
+            fields.fault(name, Phrase("This field does not exist."))
         if fields.sound:
             ids.add(fields, "key", entry.key)
         if fields.sound:
@@ -97,7 +97,7 @@ def read_bank(
 def _entry(fields: Fields, is_json: bool) -> BankEntry:
     key = fields.text("key", longest=MAX_BANK_KEY_LENGTH)
     if key and not KEY.fullmatch(key):
-        fields.fault("key", Phrase("A key consists of letters, digits, dots, colons, hyphens and underscores."))
+        fields.fault("key", Phrase("A key must consist of letters, digits, dots, colons, hyphens and underscores."))
     section = fields.text("section", longest=MAX_SECTION_LENGTH).strip()
     text = _texts(fields, "text", is_json)
     if not text and fields.sound:
@@ -137,11 +137,11 @@ def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
 def _keep(fields: Fields, place: str, value: Any, language: str, texts: dict[str, str]) -> None:
     """Note the text of one language, unless something is wrong with it."""
     if not LANGUAGE.fullmatch(language):
-        fields.fault(place, Phrase("“%(name)s” is no code of a language, such as en or zh.", name=language[:20]))
+        fields.fault(place, Phrase("“%(name)s” is not a language code such as en or zh.", name=language[:20]))
     elif value is None:
         return
     elif not isinstance(value, str):
-        fields.fault(place, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
+        fields.fault(place, Phrase("This must be text, not %(kind)s.", kind=kind(value)))
     elif len(value) > MAX_CRITERION_LENGTH:
         fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=MAX_CRITERION_LENGTH))
     elif language in texts:
@@ -156,7 +156,7 @@ def _points(fields: Fields) -> int:
         fields.record["points"] = int(value)
     points = fields.integer("points", low=LOWEST, high=HIGHEST, default=USUAL)
     if points == 0:
-        fields.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
+        fields.fault("points", Phrase("A criterion must add or deduct at least one point."))
     return points
 
 
@@ -167,5 +167,5 @@ def _list(fields: Fields, name: str, is_json: bool) -> tuple[str, ...]:
         fields.record[name] = [part.strip() for part in value.split(";") if part.strip()]
     values = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=MAX_TAG_LENGTH)))
     if len(values) > MAX_TAGS:
-        fields.fault(name, Phrase("There are at most %(n)s of these.", n=MAX_TAGS))
+        fields.fault(name, Phrase("At most %(n)s are allowed.", n=MAX_TAGS))
     return values

@@ -213,7 +213,7 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
         text = inner.text("criterion")
         points = inner.integer("points", low=-MAX_POINTS, high=MAX_POINTS)
         if points == 0 and inner.sound:
-            inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
+            inner.fault("points", Phrase("A criterion must add or deduct at least one point."))
         tags = inner.texts("tags")
         rests_on = as_imported.traceability_of(element.get("traceability"))
         if rests_on is not None:
@@ -260,7 +260,7 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
         else:
             inner.fault(
                 f"ideal_completions_ref_completions[{index}]",
-                Phrase("This must be a text, not %(kind)s.", kind=kind(text)),
+                Phrase("This must be text, not %(kind)s.", kind=kind(text)),
             )
     fields.absorb(inner)
     rest = inner.rest()

@@ -128,7 +128,9 @@ def replicate_of(fields: Fields, of_file: int | None) -> int:
     replicate = _whole(fields, "replicate", MAX_REPLICATE)
     if of_file is not None and replicate != of_file:
         message = Phrase(
-            "This is %(replicate)s, and the whole file is replicate %(of_file)s.", replicate=replicate, of_file=of_file
+            "This is replicate %(replicate)s, but the whole file is replicate %(of_file)s.",
+            replicate=replicate,
+            of_file=of_file,
         )
         fields.fault("replicate", message)
     return replicate
@@ -163,7 +165,7 @@ def _criterion(fields: Fields) -> int | str:
         )
         return ""
     if value < 1:
-        fields.fault("criterion", Phrase("Positions count from 1."))
+        fields.fault("criterion", Phrase("Positions are counted from 1."))
     return value
 
 
@@ -209,7 +211,7 @@ def read_table(
         except _Unreadable:
             return
         except csv.Error as error:
-            faults.add(line, record.column(), Phrase("This is not CSV: %(error)s.", error=error))
+            faults.add(line, record.column(), Phrase("This is not valid CSV: %(error)s.", error=error))
             return
         start, line = line, rows.line_num + 1
         if row is None:
@@ -229,7 +231,7 @@ def read_table(
             )
         elif "\x00" in "".join(row):
             nul = next(name for name, cell in zip(header, row, strict=True) if "\x00" in cell)
-            faults.add(start, nul, Phrase("The text holds a NUL character."))
+            faults.add(start, nul, Phrase("The text contains a NUL character."))
         else:
             yield (
                 start,
@@ -246,17 +248,17 @@ def _sound_header(
 ) -> bool:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        faults.add(line, twice[0], Phrase("The header names this column twice."))
+        faults.add(line, twice[0], Phrase("This column appears twice in the header."))
         return False
     if "\x00" in "".join(header):
-        faults.add(line, "", Phrase("The line holds a NUL character."))
+        faults.add(line, "", Phrase("The line contains a NUL character."))
         return False
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
         faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(columns)))
         return False
     missing = [name for name in required if name not in header]
     for name in missing:
-        faults.add(line, name, Phrase("The header does not name this column."))
+        faults.add(line, name, Phrase("This column is not in the header."))
     return not missing
 
 
@@ -277,7 +279,7 @@ def _decoded(lines: LineReader, record: CsvRecord, faults: Faults) -> Iterator[s
             message = (
                 Phrase("The row has more than %(n)s cells.", n=MAX_COLUMNS)
                 if record.names
-                else Phrase("The header names more than %(n)s columns.", n=MAX_COLUMNS)
+                else Phrase("The header has more than %(n)s columns.", n=MAX_COLUMNS)
             )
             faults.add(number, "", message)
             raise _Unreadable

@@ -62,7 +62,7 @@ class Fields:
                 self.fault(name, Phrase("This field is missing."))
             return ""
         if not isinstance(value, str):
-            self.fault(name, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
+            self.fault(name, Phrase("This must be text, not %(kind)s.", kind=kind(value)))
             return ""
         if required and not blank and not value.strip():
             self.fault(name, Phrase("This must not be empty."))
@@ -84,7 +84,9 @@ class Fields:
         """One of ``choices``; empty where it is missing and not ``required``."""
         value = self.text(name, required=required)
         if value and value not in choices:
-            self.fault(name, Phrase("“%(value)s” is none of: %(names)s.", value=value[:40], names=", ".join(choices)))
+            self.fault(
+                name, Phrase("“%(value)s” is not one of: %(names)s.", value=value[:40], names=", ".join(choices))
+            )
         return value
 
     def integer(self, name: str, *, low: int, high: int, default: int | None = None) -> int:
@@ -118,7 +120,7 @@ class Fields:
             return []
         for index, each in enumerate(value):
             if not isinstance(each, str):
-                self.fault(f"{name}[{index}]", Phrase("This must be a text, not %(kind)s.", kind=kind(each)))
+                self.fault(f"{name}[{index}]", Phrase("This must be text, not %(kind)s.", kind=kind(each)))
             elif not each.strip():
                 self.fault(f"{name}[{index}]", Phrase("This must not be empty."))
             elif len(each) > longest:
@@ -170,7 +172,7 @@ def kind(value: Any) -> str:
         bool: Phrase("true or false"),
         int: Phrase("a number"),
         float: Phrase("a number"),
-        str: Phrase("a text"),
+        str: Phrase("text"),
         list: Phrase("a list"),
         dict: Phrase("an object"),
     }
@@ -217,7 +219,7 @@ class Ids:
             return
         line = self._lines[place]
         if self._exact[place] == exact:
-            fields.fault(name, Phrase("This %(what)s stands on line %(line)s already.", what=self.what, line=line))
+            fields.fault(name, Phrase("This %(what)s is already on line %(line)s.", what=self.what, line=line))
         else:
             fields.fault(
                 name,

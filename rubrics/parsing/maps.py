@@ -28,11 +28,11 @@ def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
         source = fields.text("from", longest=MAX_TAG_LENGTH).strip()
         target = fields.text("to", longest=MAX_TAG_LENGTH).strip()
         if name == "register" and target and target not in REGISTERS:
-            fields.fault("to", Phrase("A register is one of: %(names)s.", names=", ".join(REGISTERS)))
+            fields.fault("to", Phrase("The register must be one of: %(names)s.", names=", ".join(REGISTERS)))
         for unknown in fields.rest():
-            fields.fault(unknown, Phrase("The columns are: %(names)s.", names=", ".join(COLUMNS)))
+            fields.fault(unknown, Phrase("The columns must be: %(names)s.", names=", ".join(COLUMNS)))
         if fields.sound and maps[name].setdefault(source, target) != target:
             fields.fault(
-                "from", Phrase("“%(source)s” stands in this map already, with another target.", source=source[:40])
+                "from", Phrase("“%(source)s” is already in this map with a different target.", source=source[:40])
             )
     return {name: rows for name, rows in maps.items() if rows}

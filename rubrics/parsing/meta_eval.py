@@ -55,13 +55,13 @@ def labelled_pair(fields: Fields) -> LabelledPair:
         fields.fault(
             "anonymized_physician_ids",
             Phrase(
-                "There are %(labels)s labels and %(physicians)s physicians.",
+                "There are %(labels)s labels but %(physicians)s physicians.",
                 labels=len(labels),
                 physicians=len(physicians),
             ),
         )
     if len(set(physicians)) != len(physicians):
-        fields.fault("anonymized_physician_ids", Phrase("The same physician stands here twice."))
+        fields.fault("anonymized_physician_ids", Phrase("The same physician appears here twice."))
     return LabelledPair(
         line=fields.line,
         prompt_id=fields.key("prompt_id"),

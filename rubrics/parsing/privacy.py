@@ -156,20 +156,20 @@ def valid_chinese_id(number: str) -> bool:
 
 _Finder = Callable[[str], list[tuple[int, int]]]
 _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
-    (EMAIL, _plain(_EMAIL), Phrase("It looks like an e-mail address.")),
+    (EMAIL, _plain(_EMAIL), Phrase("It looks like an email address.")),
     (IDENTITY, _plain(_CHINESE_ID, valid_chinese_id), Phrase("It looks like a Chinese identity number.")),
     (IDENTITY, _plain(_OLD_CHINESE_ID), Phrase("It looks like a Chinese identity number of the old kind.")),
     (IDENTITY, _plain(_SSN), Phrase("It looks like a United States social security number.")),
-    (IDENTITY, _group(_ID_AFTER), Phrase("The words before it say that it is an identity or insurance number.")),
-    (RECORD, _group(_RECORD_AFTER), Phrase("The words before it say that it is a medical record number.")),
-    (PHONE, _group(_PHONE_AFTER), Phrase("The words before it say that it is a telephone number.")),
+    (IDENTITY, _group(_ID_AFTER), Phrase("The words before it indicate an identity or insurance number.")),
+    (RECORD, _group(_RECORD_AFTER), Phrase("The words before it indicate a medical record number.")),
+    (PHONE, _group(_PHONE_AFTER), Phrase("The words before it indicate a telephone number.")),
     (
         PHONE,
         _plain(_PHONES, lambda quote: _has_enough_digits(quote) and not _TOLL_FREE.match(quote)),
         Phrase("It looks like a telephone number."),
     ),
     (ADDRESS, _plain(_ADDRESSES), Phrase("It looks like an address.")),
-    (DATE, _plain(_DATES), Phrase("It is an exact date; a year, or the time since, says enough.")),
+    (DATE, _plain(_DATES), Phrase("It is an exact date; a year or the time since then is enough.")),
     (DATE, _group(_BIRTH), Phrase("It looks like a date of birth.")),
     (NAME, name_spans, Phrase("It looks like a person's name.")),
 )

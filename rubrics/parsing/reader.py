@@ -150,7 +150,7 @@ def archive_refusal(kind: str) -> Phrase:
     """What to tell somebody who sends a file of a ``kind`` that `archive_of` names, where a text is due."""
     if kind == WORKBOOK:
         return Phrase("This is a workbook (XLSX), and files of this kind are no workbooks. Save it as CSV in UTF-8.")
-    return Phrase("This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=kind)
+    return Phrase("This is an archive (%(kind)s), not text. Unpack it and send its contents.", kind=kind)
 
 
 def key_before(start: bytes) -> str:
@@ -207,7 +207,7 @@ class RecordReader:
         """The object of one line, or None and a fault."""
         end = too_many_values(line, self.limits.values)
         if end is not None:
-            message = Phrase("The line holds more than %(n)s values.", n=self.limits.values)
+            message = Phrase("The line contains more than %(n)s values.", n=self.limits.values)
             self.faults.add(number, key_before(line[:end]), message)
             return None
         if too_deep(line, self.limits.depth):
@@ -227,20 +227,20 @@ class RecordReader:
         except json.JSONDecodeError as error:
             # Text after the object belongs to none of its fields.
             field = "" if error.msg == "Extra data" else key_before(text[: error.pos].encode("utf-8", "replace"))
-            message = Phrase("This is not JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
+            message = Phrase("This is not valid JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
             self.faults.add(number, field, message)
             return None
         if not isinstance(record, dict):
-            self.faults.add(number, "", Phrase("Each line must hold one JSON object."))
+            self.faults.add(number, "", Phrase("Each line must contain one JSON object."))
             return None
         # NUL and surrogates can only come from an escape, and searching for one is cheaper than checking every text.
         if b"\\u0000" in line or _SURROGATE_ESCAPE.search(line):
             for place, value in _texts(record, ""):
                 if "\x00" in value:
-                    self.faults.add(number, place, Phrase("The text holds a NUL character."))
+                    self.faults.add(number, place, Phrase("The text contains a NUL character."))
                     return None
                 if any("\ud800" <= character <= "\udfff" for character in value):
-                    self.faults.add(number, place, Phrase("The text holds half of a surrogate pair."))
+                    self.faults.add(number, place, Phrase("The text contains half of a surrogate pair."))
                     return None
         return record
 

@@ -19,7 +19,7 @@ def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: date
     A member of an expert group may be given either: the pages of these roles show no candidate and no decision.
     """
     if role not in AuthoringRole.Role.values:
-        raise DomainError(_("The role is author or auditor."))
+        raise DomainError(_("The role must be author or auditor."))
     row, created = AuthoringRole.objects.select_for_update().get_or_create(
         benchmark=benchmark, user=user, role=role, defaults={"active": True}
     )

@@ -62,7 +62,7 @@ def import_bank(
             raise DomainError(" ".join(error.messages)) from error
         bank.save()
     elif not bank.active:
-        raise DomainError(_("This bank is out of use. Take it back into use first, or choose another short name."))
+        raise DomainError(_("This bank is out of use. Restore it first, or choose another short name."))
     faults = Faults()
     stored = {item.key: item for item in bank.items.all()}
     last = bank.items.aggregate(last=Max("position"))["last"] or 0
@@ -73,7 +73,9 @@ def import_bank(
         if known is None:
             new.append(_row(bank, entry, last + len(new) + 1))
         elif changed := _first_difference(known, entry):
-            message = Phrase("“%(key)s” stands in this bank with another content: give it a new key.", key=entry.key)
+            message = Phrase(
+                "“%(key)s” is already in this bank with different content. Give it a new key.", key=entry.key
+            )
             faults.add(line, changed, message)
         else:
             unchanged += 1
@@ -157,7 +159,7 @@ def _add_to(case: Case, entries: Sequence[BankEntry], by: User, at: datetime) ->
     if not missing:
         return 0
     if len(stored) + len(missing) > MAX_ITEMS:
-        raise DomainError(_("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
+        raise DomainError(_("A rubric can have at most %(n)d criteria.") % {"n": MAX_ITEMS})
     items = [*stored, *(item_from(entry, case.language) for entry in missing)]
     save_draft(rubric=rubric, items=items, version=draft.version, client_id=None, by=by, at=at)
     return len(missing)

@@ -21,7 +21,7 @@ from rubrics.parsing.maps import read_maps
 def create_benchmark(*, slug: str, title: str, description: str = "", by: User) -> Benchmark:
     """Make a benchmark; its maker, who must be allowed to make benchmarks, becomes its admin."""
     if not by.is_staff:
-        raise DomainError(_("Only staff may make benchmarks."))
+        raise DomainError(_("Only staff can create benchmarks."))
     benchmark = Benchmark(slug=slug, title=title, description=description)
     try:
         benchmark.full_clean(validate_unique=False, validate_constraints=False)
@@ -30,7 +30,7 @@ def create_benchmark(*, slug: str, title: str, description: str = "", by: User) 
     except ValidationError as error:
         raise DomainError(" ".join(error.messages)) from error
     except IntegrityError as error:
-        raise Conflict(_("There is a benchmark with this short name already.")) from error
+        raise Conflict(_("A benchmark with this short name already exists.")) from error
     BenchmarkRole.objects.create(benchmark=benchmark, user=by, role=BenchmarkRole.Role.ADMIN)
     return benchmark
 
@@ -53,9 +53,9 @@ def update_benchmark(
 def set_authoring_rules(*, benchmark: Benchmark, rules: AuthoringRules) -> None:
     """Change what rubrics must keep to from now on. Published rubrics are unchanged."""
     if rules.lowest > rules.highest:
-        raise DomainError(_("The lowest points are above the highest."))
+        raise DomainError(_("The minimum points are above the maximum points."))
     if rules.only_positive and rules.highest < 1:
-        raise DomainError(_("No criterion could have positive points."))
+        raise DomainError(_("The maximum points must be at least 1, because only positive points are allowed."))
     benchmark.authoring = {**benchmark.authoring, **rules.as_json()}
     benchmark.save(update_fields=["authoring"])
 

@@ -40,7 +40,7 @@ class KeyTaken(DomainError):
     """Another case of the benchmark has this key."""
 
     def __init__(self) -> None:
-        super().__init__(_("Another case has this key."))
+        super().__init__(_("Another case has this short name."))
 
 
 class Frozen(DomainError):
@@ -113,17 +113,27 @@ def save_case(
     row = Case.objects.select_for_update(no_key=True).get(pk=case.pk)
     if is_replay(client_id, stored=row.edit_id):
         return row
-    message = _("This case was changed elsewhere since you opened it.")
+    message = _("This case has been changed elsewhere since you opened it.")
     refuse_stale(version, stored=row.edit_version, current=row, message=message)
     stands = content_of(row)
     changed = any(getattr(content, name) != getattr(stands, name) for name in CONTENT)
     drafts = hold_drafts(row) if changed else []  # locked before the check whether one was sent to review
     if changed and (why := why_frozen(row)):
         if why == "published":
-            raise Frozen(_("A rubric of this case is published, so its content stands. Make an erratum of it instead."))
-        raise Frozen(_("The rubric of this case is in review. Take it back from review to change the case."))
+            raise Frozen(
+                _(
+                    "A rubric of this case is published, so the case can no longer be changed. Create an erratum "
+                    "instead."
+                )
+            )
+        raise Frozen(_("The rubric of this case is in review. Withdraw it from review to change the case."))
     if content.conversation != stands.conversation and is_answered(row):
-        raise Frozen(_("There are responses to this conversation, so it stands. Begin a new case for another one."))
+        raise Frozen(
+            _(
+                "There are responses to this conversation, so it cannot be changed. Create a new case for "
+                "another conversation."
+            )
+        )
     try:
         with transaction.atomic():
             # The conversation of an imported case may hold more than an editor shows: it is written only if it differs.
@@ -153,7 +163,7 @@ def _explained(error: IntegrityError) -> DomainError:
     if constraint == "rubrics_case_key_once":
         return KeyTaken()
     if constraint == "rubrics_case_frozen":  # published after the check above
-        return Frozen(_("A rubric of this case was published just now, so its content stands."))
+        return Frozen(_("A rubric of this case has just been published, so the case can no longer be changed."))
     raise error
 
 
@@ -164,7 +174,7 @@ def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
     Criteria become new rows, since they belong to another case, which is graded from the beginning.
     """
     if why_frozen(case) != "published":
-        raise DomainError(_("Nothing of this case is published, so it can simply be changed."))
+        raise DomainError(_("Nothing from this case is published, so you can change it directly."))
     published = case.rubrics.filter(status=Status.PUBLISHED, track="gold").first()
     erratum = create_case(
         benchmark=case.benchmark,
@@ -196,14 +206,16 @@ def may_delete(user: User, case: Case) -> bool:
 def delete_case(*, case: Case, by: User) -> None:
     """Throw away a draft that nobody has reviewed or used; `Conflict` where somebody has."""
     if not may_delete(by, case):
-        raise DomainError(_("A case is deleted by whoever began it, or by those who run the benchmark."))
+        raise DomainError(_("Only the person who created a case, or those who run the benchmark, can delete it."))
     row = Case.objects.select_for_update().get(pk=case.pk)
     rubrics = Rubric.objects.filter(case=row)
     if rubrics.exclude(status=Status.DRAFT).exists() or RubricReview.objects.filter(rubric__case=row).exists():
-        raise Conflict(_("This case was reviewed or published, so it stays on record. An admin can exclude it."))
+        raise Conflict(_("This case has been reviewed or published, so it stays on record. An admin can exclude it."))
     try:
         with transaction.atomic():
             rubrics.delete()
             row.delete()
     except ProtectedError as error:
-        raise Conflict(_("Something hangs on this case by now, such as a response, so it stays.")) from error
+        raise Conflict(
+            _("Other content, such as a response, now depends on this case, so it cannot be deleted.")
+        ) from error

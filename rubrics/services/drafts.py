@@ -22,7 +22,7 @@ Status = Rubric.Status
 TRACK = "gold"
 
 
-CHANGED_ELSEWHERE = gettext_lazy("This rubric was changed elsewhere since you opened it.")
+CHANGED_ELSEWHERE = gettext_lazy("This rubric has been changed elsewhere since you opened it.")
 
 
 @transaction.atomic
@@ -82,11 +82,11 @@ def save_draft(
     if is_replay(client_id, stored=draft.client_id):
         return draft
     if locked.status != Status.DRAFT:
-        raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
+        raise Conflict(_("This rubric is in review or published, so it cannot be edited."))
     refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
     named = {item.criterion for item in items if item.criterion is not None}
     if named and Criterion.objects.filter(pk__in=named, case=rubric.case_id).count() != len(named):
-        raise DomainError(_("A criterion of another case cannot stand in this rubric."))
+        raise DomainError(_("A criterion from another case cannot be used in this rubric."))
     save = hooks.DraftSave(
         rubric=locked, before=items_of(draft.content), by=by, writer=writer or by, at=at, in_editor=in_editor
     )

@@ -25,7 +25,7 @@ def exclude_case(*, case: Case, kind: str, reason: str, by: User | None, at: dat
     changes = {"excluded_at": at, "excluded_by": by, "exclusion": kind, "exclusion_reason": reason}
     with pghistory.context(exclusion=kind, reason=reason, person=by.pk if by else None):
         if not Case.objects.included().filter(pk=case.pk).update(**changes):
-            raise Conflict(_("The case “%(case)s” is excluded already.") % {"case": case.key})
+            raise Conflict(_("The case “%(case)s” is already excluded.") % {"case": case.key})
     _tell(case, changes)
 
 

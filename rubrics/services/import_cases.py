@@ -48,7 +48,7 @@ def import_cases(
     """
     form = options.get("format") or "auto"
     if form not in ("auto", *FORMATS):
-        raise DomainError(_("The format is one of: %(formats)s.") % {"formats": ", ".join(("auto", *FORMATS))})
+        raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *FORMATS))})
     check_references_at_once()
     faults = Faults()
     candidates = Candidates(benchmark)

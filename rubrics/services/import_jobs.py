@@ -35,11 +35,11 @@ def create_import(
     chosen = {name: value.strip() for name, value in options.items() if value.strip()}
     for name in known.required:
         if name not in chosen:
-            raise DomainError(_("“%(option)s” is needed to import %(kind)s.") % {"option": name, "kind": known.label})
+            raise DomainError(_("“%(option)s” is required to import %(kind)s.") % {"option": name, "kind": known.label})
     unknown = sorted(set(chosen) - set(known.options))
     if unknown:
         raise DomainError(
-            _("An import of %(kind)s takes no %(option)s.") % {"kind": known.label, "option": ", ".join(unknown)}
+            _("An import of %(kind)s does not accept %(option)s.") % {"kind": known.label, "option": ", ".join(unknown)}
         )
     if not file.size:
         raise DomainError(_("The file is empty."))
@@ -125,10 +125,8 @@ class ImportJobs(JobKind[ImportJob]):
     model = ImportJob
     task = "rubrics.tasks.run_import"
     sweep_task = "rubrics.tasks.sweep_imports"
-    worker_lost = gettext_lazy("The worker was lost %(times)s times while importing this.")
-    crashed = gettext_lazy(
-        "The import failed, and nothing of the file was kept. The log of the worker has the details."
-    )
+    worker_lost = gettext_lazy("The worker stopped unexpectedly %(times)s times during this import.")
+    crashed = gettext_lazy("The import failed, and nothing from the file was kept. See the worker’s log for details.")
     # Shorter than for other jobs, because somebody waits at the page. docs/operating.md names the minute.
     lost_after = timedelta(seconds=60)
 

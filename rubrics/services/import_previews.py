@@ -50,7 +50,7 @@ def change_preview(*, job: ImportJob, changes: Mapping[str, str], by: User) -> I
 def confirm_preview(*, job: ImportJob, by: User) -> ImportJob:
     """Import what a preview showed, by a further job on the same file; pressed twice, there is one."""
     if _shown(job)["n_faults"]:
-        raise DomainError(_("The preview shows faults; nothing of the file can be imported."))
+        raise DomainError(_("The preview shows errors, so nothing can be imported. Fix the file first."))
     # What the columns hold in the preview, not what their headings would tell by then.
     return repeat_import(job=job, without=PREVIEW, by=by, changes=_reading_of(job))
 

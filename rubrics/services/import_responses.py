@@ -45,7 +45,7 @@ def import_responses(
     """
     kind = options.get("candidate_kind", "")
     if kind and kind not in Candidate.Kind.values:
-        raise DomainError(_("A candidate is one of: %(kinds)s.") % {"kinds": ", ".join(Candidate.Kind.values)})
+        raise DomainError(_("A candidate must be one of: %(kinds)s.") % {"kinds": ", ".join(Candidate.Kind.values)})
     check_references_at_once()
     faults = Faults()
     candidates = Candidates(benchmark)

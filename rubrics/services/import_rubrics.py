@@ -67,7 +67,7 @@ def import_rubrics(
         own_axes=used_axes(benchmark),
     ):
         if not row.case:
-            faults.add(row.line, "case", _("The row names no case."))
+            faults.add(row.line, "case", _("The row does not name a case."))
         elif len(by_case[row.case]) <= MAX_ITEMS:  # one more than there may be is enough to refuse the case
             by_case[row.case].append(row)
     rubrics = {"created": 0, "unchanged": 0}
@@ -95,7 +95,7 @@ def import_rubrics(
             criteria["created"] += len(matched_items) - len(kept)
             rubrics["created"] += 1
             if in_review:
-                message = _("The rubric of “%(key)s” is in review. Take it back before you change it.")
+                message = _("The rubric of “%(key)s” is in review. Withdraw it from review before you change it.")
                 faults.add(rows[0].line, "case", message % {"key": key[:80]})
             elif case.excluded_at is not None:
                 faults.add(rows[0].line, "case", _("This case was excluded, so its rubric cannot change."))
@@ -104,7 +104,7 @@ def import_rubrics(
                 Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)  # before its draft, as every save does
                 draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
                 if digest_of(items_of(draft.content)) != digest_of(items):  # changed while the file was read
-                    faults.add(rows[0].line, "case", _("This rubric was changed elsewhere since you opened it."))
+                    faults.add(rows[0].line, "case", _("This rubric has been changed elsewhere since you opened it."))
                     continue
                 save_draft(
                     rubric=rubric,
@@ -128,7 +128,7 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
     if email := options.get("author", ""):
         by = User.objects.filter(email__iexact=email, is_active=True).first()
         if by is None or not is_author(by, benchmark):
-            raise DomainError(_("%(email)s is no author of this benchmark.") % {"email": email[:200]})
+            raise DomainError(_("%(email)s is not an author of this benchmark.") % {"email": email[:200]})
     if by is None:
         raise DomainError(_("A draft needs an author."))
     return by
@@ -187,7 +187,7 @@ def _unless_the_same(stored: str, given: str) -> str:
 def rows_in_order(rows: list[Row], faults: Faults) -> list[Row]:
     """By position where every row has one, else as they stand in the file."""
     if len(rows) > MAX_ITEMS:
-        faults.add(rows[MAX_ITEMS].line, "case", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
+        faults.add(rows[MAX_ITEMS].line, "case", _("A rubric can have at most %(n)d criteria.") % {"n": MAX_ITEMS})
     positions = [row.position for row in rows]
     if None in positions:
         return rows
@@ -224,8 +224,8 @@ def _warnings(drafts: int) -> list[str]:
         return []
     return [
         ngettext(
-            "%(n)d rubric stands as a draft now: nothing is published before a second physician has read it.",
-            "%(n)d rubrics stand as drafts now: nothing is published before a second physician has read them.",
+            "%(n)d rubric is now a draft. It will not be published until a second physician has reviewed it.",
+            "%(n)d rubrics are now drafts. They will not be published until a second physician has reviewed them.",
             drafts,
         )
         % {"n": drafts}

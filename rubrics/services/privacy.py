@@ -22,11 +22,11 @@ def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, a
     """Waive a finding wherever exactly these words occur in the case. A reason given before is kept."""
     reason = reason.strip()
     if not reason:
-        raise DomainError(_("Say why it may stay, for example: a public hotline, or a name that was made up."))
+        raise DomainError(_("Explain why it can stay, for example: a public hotline, or a fictional name."))
     if len(reason) > MAX_REASON_LENGTH:
         raise DomainError(_("This is longer than %(n)d characters.") % {"n": MAX_REASON_LENGTH})
     if not any((finding.kind, finding.quote) == (kind, quote) for finding in all_findings(case, draft_items(case))):
-        raise DomainError(_("These words stand in the case no more."))
+        raise DomainError(_("These words are no longer in the case."))
     row, _created = PrivacyWaiver.objects.get_or_create(
         case=case, kind=kind, quote=quote, defaults={"reason": reason, "waived_by": by, "waived_at": at}
     )

@@ -50,7 +50,9 @@ class NotReady(DomainError):
         self.errors = list(errors)
         count = len(self.errors)
         text = ngettext(
-            "%(n)d thing keeps this rubric from review.", "%(n)d things keep this rubric from review.", count
+            "%(n)d problem must be fixed before this rubric can be sent to review.",
+            "%(n)d problems must be fixed before this rubric can be sent to review.",
+            count,
         )
         super().__init__(text % {"n": count})
 
@@ -69,7 +71,7 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
     if not faults and before is not None:
         stood = sorted(before.items.all(), key=lambda item: item.position)  # sorted here, since they may be prefetched
         if digest_of(from_rubric(stood)) == digest_of(items):
-            faults.append(LineError(0, "items", _("Nothing differs from the published version.")))
+            faults.append(LineError(0, "items", _("There are no differences from the published version.")))
     return faults
 
 
@@ -85,13 +87,13 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify:
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
-        raise Conflict(_("This rubric is in review or published by now."))
+        raise Conflict(_("This rubric is already in review or published."))
     _counts(row.case)
     note = note.strip()[:MAX_REVIEW_COMMENT_LENGTH] or row.note
     items = items_of(draft.content)
     faults = [*what_is_in_the_way(row, items), *hooks.check_publication(row, items)]
     if row.based_on_id is not None and not note:
-        faults.append(LineError(0, "note", _("Say what changed, and why.")))
+        faults.append(LineError(0, "note", _("Describe what changed, and why.")))
     if faults:
         raise NotReady(faults)
     transition(row, source=[Status.DRAFT], target=Status.IN_REVIEW, note=note)
@@ -107,7 +109,7 @@ def take_back(*, rubric: Rubric, by: User, at: datetime) -> Rubric:
     """Make it a draft again before anybody has decided. Approvals hold as long as the text stays the same."""
     row, _draft = _locked(rubric)
     if row.status != Status.IN_REVIEW:
-        raise Conflict(_("This rubric is not in review any more."))
+        raise Conflict(_("This rubric is no longer in review."))
     transition(row, source=[Status.IN_REVIEW], target=Status.DRAFT)
     return row
 
@@ -124,7 +126,7 @@ def return_draft(
     if not comment and comments:
         comment = _("See the comments beside the criteria.")
     if not comment:
-        raise DomainError(_("Say what should change."))
+        raise DomainError(_("Describe what should change."))
     review = _review(row, draft, reviewer, RETURNED, comment, comments, at)
     transition(row, source=[Status.IN_REVIEW], target=Status.DRAFT)
     rubric_notices.notify_of_return(row, but=reviewer, at=at)
@@ -141,7 +143,7 @@ def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
-        raise Conflict(_("Only a draft can be discarded; take this rubric back from review first."))
+        raise Conflict(_("Only a draft can be discarded. Withdraw this rubric from review first."))
     refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
     hooks.draft_discarded(row, items_of(draft.content))
     row.reviews.all().delete()
@@ -170,7 +172,7 @@ def approve(
     row, draft = _locked(rubric)
     _may_review(row, draft, reviewer)
     if draft.digest != digest:
-        raise Conflict(_("The rubric was changed since you opened it. Read it again before you approve it."))
+        raise Conflict(_("The rubric has been changed since you opened it. Read it again before you approve it."))
     _counts(row.case)
     items = items_of(draft.content)
     # Rules or the case may have changed meanwhile.
@@ -288,7 +290,7 @@ def _locked(rubric: Rubric) -> tuple[Rubric, RubricDraft]:
     row = rows.prefetch_related("based_on__items__criterion").filter(pk=rubric.pk).first()
     draft = RubricDraft.objects.select_for_update().filter(rubric=rubric.pk).first()
     if row is None or draft is None:
-        raise Conflict(_("There is no draft of this rubric any more."))
+        raise Conflict(_("The draft of this rubric no longer exists."))
     return row, draft
 
 
@@ -299,11 +301,11 @@ def _counts(case: Case) -> None:
 
 def _may_review(rubric: Rubric, draft: RubricDraft, reviewer: User) -> None:
     if rubric.status != Status.IN_REVIEW:
-        raise Conflict(_("This rubric is not in review any more."))
+        raise Conflict(_("This rubric is no longer in review."))
     if not is_author(reviewer, rubric.case.benchmark):
         raise DomainError(_("Rubrics are reviewed by the authors of the benchmark."))
     if draft.saved_by_id == reviewer.pk or rubric.contributors.filter(user=reviewer).exists():
-        raise DomainError(_("You wrote on this version, so another physician must review it."))
+        raise DomainError(_("You took part in writing this version, so another physician must review it."))
 
 
 def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:

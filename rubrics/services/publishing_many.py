@@ -83,4 +83,4 @@ def _not_too_many(count: int) -> None:
     if not count:
         raise DomainError(_("Choose at least one rubric."))
     if count > MAX_AT_ONCE:
-        raise DomainError(_("At most %(n)d rubrics at once.") % {"n": MAX_AT_ONCE})
+        raise DomainError(_("Choose at most %(n)d rubrics at once.") % {"n": MAX_AT_ONCE})

@@ -23,7 +23,7 @@ def request_revision(
     """Ask for a criterion to be reworded. Each place has one open request: a second one replaces its reason."""
     reason = reason.strip()
     if not reason:
-        raise DomainError(_("Say what is wrong with the criterion."))
+        raise DomainError(_("Describe what is wrong with the criterion."))
     row, created = RevisionRequest.objects.select_for_update().get_or_create(
         rubric=rubric,
         criterion=criterion,
@@ -54,7 +54,7 @@ def take_up_revisions(*, benchmark: Benchmark, requests: Collection[str], by: Us
     rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
     first = rows.select_related("rubric__case").first()
     if first is None:
-        raise Conflict(_("These requests were answered or taken back by now."))
+        raise Conflict(_("These requests have already been answered or withdrawn."))
     rubric = open_draft(case=first.rubric.case, by=by, at=at)
     rows.filter(rubric__case=first.rubric.case_id).update(taken_up_in=rubric)
     return rubric
@@ -70,7 +70,7 @@ def dismiss_revisions(
     """
     answer = answer.strip()
     if not answer:
-        raise DomainError(_("Say why the criterion stays as it is."))
+        raise DomainError(_("Explain why the criterion stays as it is."))
     rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
     first = rows.select_related("criterion").first()
     changes = {"answer": answer, "closed_by": by, "closed_at": at}
@@ -78,5 +78,5 @@ def dismiss_revisions(
     if first is None or not rows.filter(criterion=first.criterion_id, rubric=first.rubric_id).update(
         status=RevisionRequest.Status.DISMISSED, **changes
     ):
-        raise Conflict(_("These requests were answered or taken back by now."))
+        raise Conflict(_("These requests have already been answered or withdrawn."))
     return first

@@ -21,7 +21,7 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
     `DomainError` for a member of one of its expert groups, past or present: they must not see candidates' names.
     """
     if role not in BenchmarkRole.Role.values:
-        raise DomainError(_("The role is admin or researcher."))
+        raise DomainError(_("The role must be admin or researcher."))
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if role != BenchmarkRole.Role.ADMIN:
         _refuse_without_admin(benchmark, besides=user)
@@ -35,7 +35,10 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
         if diagnosis is None or diagnosis.constraint_name != "rubrics_role_not_group_member":
             raise
         raise DomainError(
-            _("%(person)s is or was a member of an expert group of this benchmark, so its candidates stay hidden.")
+            _(
+                "%(person)s is or was a member of an expert group of this benchmark, so its candidates stay "
+                "hidden from them."
+            )
             % {"person": user}
         ) from error
     return row
@@ -53,4 +56,4 @@ def withdraw_role(*, role: BenchmarkRole) -> None:
 def _refuse_without_admin(benchmark: Benchmark, *, besides: User) -> None:
     admins = BenchmarkRole.objects.filter(benchmark=benchmark, role=BenchmarkRole.Role.ADMIN, active=True)
     if admins.filter(user=besides).exists() and not admins.exclude(user=besides).exists():
-        raise LastAdmin(_("A benchmark keeps at least one admin. Make somebody else admin first."))
+        raise LastAdmin(_("A benchmark needs at least one admin. Make someone else an admin first."))

@@ -161,7 +161,7 @@ def _add_row(
     own = {name: text for name, text in values.items() if name not in _OF_CRITERION}
     if not key:
         if own or not last:
-            faults.add(row, "case", Phrase("The row names no case."))
+            faults.add(row, "case", Phrase("The row does not name a case."))
             return last
         key = last
         without_case.append(row)
@@ -283,6 +283,6 @@ def _difficulty(rows: _Rows, faults: Faults) -> str | None:
     row, text = rows.texts.get("difficulty", (0, ""))
     if not text or text.lower() in _DIFFICULTIES:
         return _DIFFICULTIES.get(text.lower(), "")
-    message = Phrase("“%(value)s” is none of: %(names)s.", value=text[:40], names=", ".join(DIFFICULTIES))
+    message = Phrase("“%(value)s” is not one of: %(names)s.", value=text[:40], names=", ".join(DIFFICULTIES))
     faults.add(row, "difficulty", message)
     return None

@@ -93,7 +93,7 @@ def parted(cell: str) -> list[str]:
 def refusal_of(cell: object) -> Phrase | None:
     """Why a cell cannot be read: it holds a formula or an error. None for every other cell."""
     if isinstance(cell, Formula):
-        return Phrase("The cell holds a formula. Paste its value instead.")
+        return Phrase("The cell contains a formula. Paste its value instead.")
     if isinstance(cell, CellError):
         return Phrase("The cell shows the error %(code)s of the spreadsheet. Write a value instead.", code=cell.code)
     return None
@@ -121,5 +121,5 @@ def points_of(cell: Cell) -> int | Phrase:
         return 0
     if not _NUMBER.fullmatch(text) or abs(int(float(text))) > 10:
         shown = text if len(text) <= 24 else f"{text[:20]}…"
-        return Phrase("“%(text)s” is no whole number from -10 to 10.", text=shown)
+        return Phrase("“%(text)s” is not a whole number from -10 to 10.", text=shown)
     return int(float(text))

@@ -114,7 +114,7 @@ def check_columns(
     targets = [column.target for column in columns]
     for column in columns:
         if column.target in kind.headings and targets.count(column.target) > 1:
-            faults.add(line, column.heading, Phrase("Two columns mean the same."))
+            faults.add(line, column.heading, Phrase("Two columns have the same meaning."))
     for name in kind.required:
         alternatives = name.split("|")
         if not {*alternatives} & {*targets}:

@@ -124,9 +124,11 @@ def rows_with_heading(
             continue
         if not column or (column == CASE and not with_case):
             known = ", ".join((*COLUMNS, AXIS))
-            faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=known))
+            faults.add(
+                line, name[:80], Phrase("This column is not supported. Available columns: %(names)s.", names=known)
+            )
         elif columns.count(column) > 1:
-            faults.add(line, name[:80], Phrase("Two columns mean the same."))
+            faults.add(line, name[:80], Phrase("Two columns have the same meaning."))
     for column in required:
         if column not in columns:
             faults.add(line, column, Phrase("This column is missing."))
@@ -150,7 +152,7 @@ def _row(
     own_axes: Collection[str] = (),
 ) -> Row | None:
     if any(text_of(cell) for cell in cells[len(columns) :]):
-        faults.add(line, "", Phrase("The row has more cells than the heading."))
+        faults.add(line, "", Phrase("The row has more cells than the header."))
         return None
     before = faults.total
     row = Row(line)
@@ -172,10 +174,10 @@ def _row(
             continue
         text = text_of(cell) if exact else text_of(bare(str(cell)) if cell is not None else None)
         if _NOT_STORABLE.search(text):
-            faults.add(line, column, Phrase("The text holds a character that cannot be stored."))
+            faults.add(line, column, Phrase("The text contains a character that cannot be stored."))
         elif column == "position":
             if text and not re.fullmatch(r"[1-9]\d{0,5}\.?", text):
-                faults.add(line, column, Phrase("This is no place in a list."))
+                faults.add(line, column, Phrase("This is not a position in a list."))
             row.position = int(text.rstrip(".")) if text and faults.total == before else None
         elif column == "tags" or (column == AXIS and not of_set):
             labels = parted(text) if column == "tags" else axis_tags(parted(text), own_axes)
@@ -228,7 +230,7 @@ def read_table(
     """Like `read_pasted`, for rows of cells; takes no more rows than a rubric and its heading can have."""
     records = list(islice(table, MAX_ITEMS + 2))
     if len(records) > MAX_ITEMS + 1:
-        faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MAX_ITEMS))
+        faults.add(0, "", Phrase("A rubric can have at most %(n)s criteria.", n=MAX_ITEMS))
         return Pasted([], has_heading=False, rows=[])
     headings = [column_of(text_of(cell)) for cell in records[0][1]] if records else []
     has_heading = "criterion" in headings or "points" in headings

@@ -123,7 +123,7 @@ class Table:
 
     def _texts(self, number: int, cells: list[Cell], faults: Faults) -> Iterator[tuple[Column, str]]:
         if any(cell is not None and text_of(cell) for cell in cells[len(self.columns) :]):
-            faults.add(number, "", Phrase("The row has more cells than the heading."))
+            faults.add(number, "", Phrase("The row has more cells than the header."))
         for column, cell in zip(self.columns, cells, strict=False):
             if cell is None or cell == "" or column.target == LEFT_OUT:
                 continue
@@ -132,7 +132,7 @@ class Table:
                 continue
             text = self._text(cell)
             if _NOT_STORABLE.search(text):
-                faults.add(number, column.heading, Phrase("The text holds a character that cannot be stored."))
+                faults.add(number, column.heading, Phrase("The text contains a character that cannot be stored."))
             elif not column.target and text.strip():
                 faults.add(number, column.heading, Phrase("The column has no heading. Give it one, or leave it out."))
             elif text:

@@ -55,8 +55,8 @@ def reviews(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     if outcome.done:
         text = ngettext(
-            "%(n)d rubric is approved and waits for another physician.",
-            "%(n)d rubrics are approved and wait for another physician.",
+            "%(n)d rubric is approved and is waiting for another physician.",
+            "%(n)d rubrics are approved and are waiting for another physician.",
             len(outcome.done),
         )
         _say(request, text, len(outcome.done))

@@ -51,12 +51,12 @@ def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
                 at=at,
             )
             message = _("Version %(n)d of %(case)s is published.") if approved.status == Rubric.Status.PUBLISHED else ""
-            message = message or _("You approved version %(n)d of %(case)s; it waits for another physician.")
+            message = message or _("You approved version %(n)d of %(case)s; it is waiting for another physician.")
         else:
             publishing.return_draft(
                 rubric=rubric, reviewer=request.user, comment=comment, item_comments=comments, at=at
             )
-            message = _("Version %(n)d of %(case)s went back to its authors.")
+            message = _("Version %(n)d of %(case)s was returned to its authors.")
     except DomainError as refused:
         return _page(request, case, _open_rubric(case), refused, comment, comments)
     messages.success(request, message % {"n": rubric.version, "case": case.key})
@@ -115,7 +115,7 @@ def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpR
     if sent.status == Rubric.Status.PUBLISHED:
         messages.success(request, _("Version %(n)d of %(case)s is published.") % {"n": sent.version, "case": case.key})
     else:
-        messages.success(request, _("%(case)s is in review now. Other authors were told.") % {"case": case.key})
+        messages.success(request, _("%(case)s is now in review. The other authors were notified.") % {"case": case.key})
     return redirect("rubrics:history", slug, public_id)
 
 

@@ -47,7 +47,7 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error("email", str(refused))
             status = refused.status_code
         else:
-            message = _("%(person)s may write cases and rubrics now.") if writes else _("%(person)s may audit now.")
+            message = _("%(person)s can now write cases and rubrics.") if writes else _("%(person)s can now audit.")
             messages.success(request, message % {"person": person})
             back = reverse("rubrics:authors", args=[slug])
             return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
@@ -65,8 +65,8 @@ def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
     row = access.get_authoring_role(request.user, slug, role)
     services.withdraw_authoring_role(role=row)
     if row.role == AuthoringRole.Role.AUTHOR:
-        message = _("%(person)s writes for this benchmark no more. What they wrote stays.")
+        message = _("%(person)s no longer writes for this benchmark. Their work is kept.")
     else:
-        message = _("%(person)s audits this benchmark no more. What they found stays.")
+        message = _("%(person)s no longer audits this benchmark. Their findings are kept.")
     messages.success(request, message % {"person": row.user})
     return redirect("rubrics:authors", slug)

@@ -129,7 +129,7 @@ def maps(request: SignedInRequest, slug: str) -> HttpResponse:
     text = _("The maps were replaced.")
     if changed:
         text += " " + ngettext(
-            "%(n)d case has another register now.", "%(n)d cases have another register now.", changed
+            "%(n)d case now has another register.", "%(n)d cases now have another register.", changed
         ) % {"n": changed}
     messages.success(request, text)
     return redirect("rubrics:settings", slug)

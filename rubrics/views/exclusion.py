@@ -53,7 +53,7 @@ def exclude(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("“%(case)s” no longer counts. It stays on record.") % {"case": case.key})
+        messages.success(request, _("“%(case)s” is now excluded. It stays on record.") % {"case": case.key})
     return _back(benchmark, case)
 
 
@@ -68,7 +68,7 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("“%(case)s” counts again.") % {"case": case.key})
+        messages.success(request, _("“%(case)s” is no longer excluded.") % {"case": case.key})
     return _back(benchmark, case)
 
 

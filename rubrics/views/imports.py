@@ -95,7 +95,7 @@ COUNTED = {
     "rubric sets": _("Rubric sets"),
     "pairs": pgettext_lazy("number of", "Near-miss pairs"),
     "criteria": _("Criteria"),
-    "mends": _("Mends"),
+    "mends": _("Fixes"),
     "candidates": _("Candidates"),
     "responses": _("Responses"),
     "readings": pgettext_lazy("of a candidate", "Readings"),
@@ -141,15 +141,15 @@ OPTIONS = {
     "axes": _("Number of axes"),
     "language": _("Language"),
     "tags": _("Tags of the case"),
-    "mend": _("Mended"),
-    "judgements": _("Physicians for each pair"),
+    "mend": _("Fixed"),
+    "judgements": _("Physicians per pair"),
 }
 VALUES = {
-    ("format", "auto"): _("By its beginning"),
-    ("scheme", BY_LABELS): _("By the labels of the file"),
+    ("format", "auto"): _("Detect from the beginning of the file"),
+    ("scheme", BY_LABELS): _("Detect from the labels of the file"),
     ("mend", "1"): _("Yes"),
     ("reading_format", "qa"): _("Forced choice"),
-    ("reading_format", "chat"): _("As to a patient"),
+    ("reading_format", "chat"): _("Advice to a patient"),
     **{("candidate_kind", value): label for value, label in Candidate.Kind.choices},
 }
 

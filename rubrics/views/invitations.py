@@ -37,7 +37,7 @@ def invite(request: SignedInRequest, slug: str) -> HttpResponse:
         lambda: invitations.invite(
             user=person, scope=slug, title=benchmark.title, part=parts[0], by=request.user, at=timezone.now()
         ),
-        _("The invitation to %(person)s is on its way.") % {"person": person},
+        _("The invitation to %(person)s was sent.") % {"person": person},
     )
 
 
@@ -78,7 +78,7 @@ def send_again(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         request,
         benchmark,
         lambda: invitations.send_again(invitation=row, by=request.user, at=timezone.now()),
-        _("The invitation to %(person)s is on its way; the link sent before no longer works.") % {"person": row.user},
+        _("The invitation to %(person)s was sent; the previous link no longer works.") % {"person": row.user},
     )
 
 

@@ -45,7 +45,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error("email", str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("%(person)s may run this benchmark now.") % {"person": person})
+            messages.success(request, _("%(person)s can now run this benchmark.") % {"person": person})
             back = reverse("rubrics:people", args=[slug])
             return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     rows = list(benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk"))
@@ -64,7 +64,7 @@ def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("%(person)s does not run this benchmark any more.") % {"person": row.user})
+        messages.success(request, _("%(person)s no longer runs this benchmark.") % {"person": row.user})
         if row.user == request.user:
             return redirect("accounts:home")
     return redirect("rubrics:people", slug)

@@ -27,23 +27,26 @@ FormT = TypeVar("FormT", bound=forms.Form)
 
 # What each starter scheme does, on the page of the import.
 SCHEME_NOTES: dict[str, Promise | str] = {
-    "direct": _("Labels are values or labels of the scale itself; two side by side, joined by |, are between two."),
+    "direct": _(
+        "Labels are values or labels of the scale itself; two adjacent levels joined by | mean between the two."
+    ),
     "em-ne-sc": _(
-        "Emergency, non-emergency and self-care (also em, ne, sc). On three levels each is a level; on four, "
-        "non-emergency is for the panel."
+        "Emergency, non-emergency and self-care (also em, ne, sc). On the three-level scale each is a "
+        "level; on the four-level scale, non-emergency goes to the panel."
     ),
     "portal-1-6": _(
-        "Messages of a patients’ portal, 1 the most urgent: 1 → D, 2 and 3 → C, 4 → B, 5 and 6 → A; a half is between "
-        "two where their levels differ. For the scale of four."
+        "Patient portal messages, 1 being the most urgent: 1 → D, 2 and 3 → C, 4 → B, 5 and 6 → A. A "
+        "half step is between two levels if its neighbours map to different levels. For the four-level "
+        "scale."
     ),
-    "letters": _("A for the least urgent level; A/B and A|B are between two."),
+    "letters": _("A is the least urgent level; A/B and A|B are between two levels."),
     "emergency-department": _(
-        "1 to 5 of an emergency department. They rank patients who have already come, so all are for the panel, except "
-        "on the scale of five."
+        "Emergency department levels 1 to 5. They rank patients who are already at the hospital, so all "
+        "go to the panel, except on the five-level scale."
     ),
     "healthbench-emergencies": _(
-        "HealthBench’s categories: emergent → D; conditionally-emergent and non-emergent are for the panel. For the "
-        "scale of four."
+        "HealthBench’s categories: emergent → D; conditionally-emergent and non-emergent go to the "
+        "panel. For the four-level scale."
     ),
 }
 
@@ -57,9 +60,9 @@ class AcuityImportForm(forms.Form):
         max_length=MAX_DATASET_LENGTH,
         validators=[slug_characters],
         help_text=_(
-            "Where the cases come from, such as portal-2025. Cases that a file numbers are named after it: "
-            "portal-2025-0001. Files about the same cases name the same dataset. Lower-case letters, digits, hyphens "
-            "and underscores."
+            "Source of the cases, such as portal-2025. Numbered cases of a file are named after it: "
+            "portal-2025-0001. Files about the same cases must use the same dataset. Use lower-case "
+            "letters, digits, hyphens and underscores."
         ),
         widget=forms.TextInput(attrs={"list": "acuity-datasets", "autocomplete": "off", "autocapitalize": "off"}),
     )
@@ -67,17 +70,23 @@ class AcuityImportForm(forms.Form):
     scheme = forms.ChoiceField(
         label=_("Label scheme"),
         required=False,
-        help_text=_("What the labels of the file become on the scale. The preview names those that fit."),
+        help_text=_("How the labels of the file map to the scale. The preview lists the schemes that fit."),
     )
     candidate = forms.CharField(
         label=_("Candidate"),
         max_length=MAX_KEY_LENGTH,
         required=False,
-        help_text=_("Without it: the column candidate, else the file’s name. Several files of one are its samples."),
+        help_text=_(
+            "If empty, the candidate column is used, or else the file name. Several files from one candidate "
+            "are its samples."
+        ),
     )
-    reading_format = forms.ChoiceField(label=_("Readings without a format are"), choices=AcuityReading.Format.choices)
+    reading_format = forms.ChoiceField(
+        label=_("Treat readings without a format as"), choices=AcuityReading.Format.choices
+    )
     format = forms.ChoiceField(
-        label=_("Shape of the file"), choices=[("auto", _("By its beginning")), *((name, name) for name in SHAPES)]
+        label=_("Shape of the file"),
+        choices=[("auto", _("Detect from the beginning of the file")), *((name, name) for name in SHAPES)],
     )
 
     licence = forms.CharField(
@@ -85,14 +94,17 @@ class AcuityImportForm(forms.Form):
         max_length=MAX_LICENCE_LENGTH,
         required=False,
         help_text=_(
-            "Of the dataset: an SPDX id such as CC-BY-4.0, or the terms in a few words. Left empty, it stays as it is."
+            "Licence of the dataset: an SPDX id such as CC-BY-4.0, or the terms in a few words. Leave "
+            "empty to keep it unchanged."
         ),
     )
     may_redistribute = forms.ChoiceField(
-        label=_("Its texts may be passed on"),
+        label=_("Texts may be redistributed"),
         required=False,
-        choices=[("", _("As it is; no where nobody has said so")), ("yes", _("Yes")), ("no", _("No"))],
-        help_text=_("Without it a release holds keys, digests and labels of these cases, and no text."),
+        choices=[("", _("Unchanged; “no” if never specified")), ("yes", _("Yes")), ("no", _("No"))],
+        help_text=_(
+            "If not, a release contains only short names, digests and labels of these cases, without their texts."
+        ),
     )
 
     OPTIONS = (*("dataset", "scale", "scheme", "candidate", "reading_format", "format", "licence", "may_redistribute"),)
@@ -105,18 +117,18 @@ class AcuityImportForm(forms.Form):
         self._offer("scheme", self.names)
         if earlier is not None:
             self.fields["file"].required = False
-            self.fields["file"].help_text = _now("Without another file, %(file)s is used again.") % {
+            self.fields["file"].help_text = _now("If you choose no other file, %(file)s is used again.") % {
                 "file": earlier.file_name
             }
 
     def _offer(self, name: str, names: list[str]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _now("By the labels of the file")), *((own, own) for own in names)]
+        field.choices = [("", _now("Detect from the labels of the file")), *((own, own) for own in names)]
 
     def scheme_notes(self) -> list[tuple[str, str]]:
         """Each scheme on offer with a sentence of what it does."""
-        own = _now("Your own, with a rule for each label.")
+        own = _now("Your own scheme, with a rule for each label.")
         return [(name, str(SCHEME_NOTES.get(name, own))) for name in self.names]
 
     def clean_candidate(self) -> str:
@@ -278,16 +290,16 @@ class LevelRows(Rows[LevelForm]):
             for field, text in (("value", level.value), ("label_en", level.label_en)):
                 name = folded_value(text)
                 if name in RESERVED or "|" in name:
-                    form.add_error(field, _now("This cannot name a level."))
+                    form.add_error(field, _now("This cannot be the name of a level."))
                 elif name in known:
-                    form.add_error(field, _now("Another level has this name."))
+                    form.add_error(field, _now("Another level already has this name."))
             known |= {folded_value(level.value), folded_value(level.label_en)}
         return all(form.is_valid() for form in self.forms)
 
     def scale(self, name: str) -> Scale:
         """The scale of the cleaned rows; ValueError where it has too few levels or too many."""
         if not MIN_LEVELS <= len(self.forms) <= MAX_LEVELS:
-            message = _now("A scale has %(fewest)s to %(most)s levels.")
+            message = _now("A scale must have %(fewest)s to %(most)s levels.")
             raise ValueError(message % {"fewest": MIN_LEVELS, "most": MAX_LEVELS})
         return Scale(name, tuple(form.level() for form in self.forms))
 
@@ -301,7 +313,7 @@ class RuleForm(forms.Form):
     """One rule of a scheme."""
 
     source_label = forms.CharField(label=_("Source label"), max_length=MAX_KEY_LENGTH)
-    becomes = forms.ChoiceField(label=_("Becomes"))
+    becomes = forms.ChoiceField(label=_("Maps to"))
 
     FIELDS = ("source_label", "becomes")
 
@@ -334,14 +346,14 @@ class RuleRows(Rows[RuleForm]):
         for form in self.forms:
             label = folded(form.cleaned_data["source_label"])
             if label in known:
-                form.add_error("source_label", _now("There is a rule for this label before."))
+                form.add_error("source_label", _now("An earlier rule already applies to this label."))
             known.add(label)
         return all(form.is_valid() for form in self.forms)
 
     def scheme(self, name: str) -> Scheme:
         """The scheme of the cleaned rows; ValueError where there are too many."""
         if len(self.forms) > MAX_RULES:
-            raise ValueError(_now("A scheme has at most %(most)s rules here.") % {"most": MAX_RULES})
+            raise ValueError(_now("A scheme can have at most %(most)s rules on this page.") % {"most": MAX_RULES})
         return Scheme(
             name, self.scale, {folded(form.cleaned_data["source_label"]): form.mapped() for form in self.forms}
         )

@@ -22,14 +22,14 @@ class FramingForm(forms.Form):
         label=_("Text"),
         max_length=MAX_FRAMING_LENGTH,
         widget=forms.Textarea(attrs={"rows": 10}),
-        help_text=_("What the model is sent, with {{case}} once, where the description of the case goes."),
+        help_text=_("Text sent to the model. Include {{case}} once, where the case description belongs."),
     )
     case = forms.CharField(
-        label=_("Case of the preview"),
+        label=_("Case for the preview"),
         max_length=MAX_KEY_LENGTH,
         required=False,
         widget=forms.TextInput(attrs={"autocapitalize": "off", "autocomplete": "off", "spellcheck": "false"}),
-        help_text=_("Its key; empty: the first case that is a bare description."),
+        help_text=_("Short name of a case. Leave empty to use the first case that is a bare description."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -55,5 +55,5 @@ class FramingForm(forms.Form):
         if key:
             self.preview = self.bare_cases.filter(key=key).first()
             if self.preview is None:
-                raise forms.ValidationError(_now("No case with this key is a bare description."))
+                raise forms.ValidationError(_now("No case with this short name is a bare description."))
         return key

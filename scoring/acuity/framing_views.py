@@ -39,7 +39,7 @@ def framings(request: SignedInRequest, slug: str) -> HttpResponse:
     except DomainError as error:
         form.add_error(None, str(error))
         return _page(request, benchmark, form, text, status=error.status_code)
-    messages.success(request, _("Version %(n)s of the framing is saved.") % {"n": framing.version})
+    messages.success(request, _("Version %(n)s of the framing has been saved.") % {"n": framing.version})
     return redirect("scoring:acuity-framings", slug)
 
 

@@ -125,20 +125,20 @@ class _Options:
         except ValidationError as error:
             raise DomainError(_("The dataset: %(why)s") % {"why": error.messages[0]}) from error
         if len(dataset) > MAX_DATASET_LENGTH:
-            raise DomainError(_("The name of a dataset has at most %(n)s characters.") % {"n": MAX_DATASET_LENGTH})
+            raise DomainError(_("The name of a dataset can have at most %(n)s characters.") % {"n": MAX_DATASET_LENGTH})
         shape = given.get("format", "")
         if shape not in ("", "auto", *SHAPES):
-            raise DomainError(_("The format is one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))})
+            raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))})
         reading_format = given.get("reading_format") or FORMATS[0]
         if reading_format not in FORMATS:
-            raise DomainError(_("Candidates are asked in one of: %(formats)s.") % {"formats": ", ".join(FORMATS)})
+            raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(FORMATS)})
         candidate = given.get("candidate", "").strip()
         if candidate == ALL:
             raise DomainError(_("A candidate cannot be called “all”."))
         scheme = given.get("scheme") or "direct"
         may_redistribute = given.get("may_redistribute", "")
         if may_redistribute not in ("", *YES_OR_NO):
-            raise DomainError(_("Whether a dataset may be passed on is yes or no."))
+            raise DomainError(_("Enter yes or no for whether the dataset may be redistributed."))
         return cls(
             dataset=dataset,
             scheme=scheme,
@@ -230,7 +230,7 @@ class _Import:
             return {"previews": [self._preview(records)]}
         self.faults.refuse_if_any()
         if not (records.labels or records.readings or records.missing or records.texts):
-            raise DomainError(_("The file holds no row."))
+            raise DomainError(_("The file contains no rows."))
         counts = self._write(records, digest, reader.shape)
         if self.options.licence or self.options.may_redistribute is not None:
             services.set_dataset_licence(
@@ -320,8 +320,8 @@ class _Import:
         """A note where a file could be of physicians' votes, which would become readings of candidates here."""
         if records.readings and (self.shape == WIDE or "physician" in records.unused):
             yield _(
-                "All readings of this file become those of candidates: %(names)s. Are they physicians? Then import the "
-                "file under Imports, as “Acuity: physicians’ votes”."
+                "All readings in this file will be assigned to candidates: %(names)s. If these are "
+                "physicians, import the file under Imports as “Acuity: physicians’ votes” instead."
             ) % {"names": _quoted(sorted({reading.candidate for reading in records.readings}))}
 
     def _notes_of_same_file(self, digest: str, records: AcuityRecords) -> Iterator[str]:
@@ -337,8 +337,8 @@ class _Import:
         others = [name for name in stored if name not in names]
         if names - set(stored) and others:
             yield _(
-                "This very file was imported before as %(before)s (%(file)s). Here it stands for %(now)s, so its "
-                "readings count a second time, as those of another candidate."
+                "This file was already imported as %(before)s (%(file)s). You are now importing it as "
+                "%(now)s, so its readings will count a second time, under another candidate."
             ) % {
                 "before": _quoted(others),
                 "file": stored[others[0]][:80],
@@ -357,7 +357,7 @@ class _Import:
                 if name == ALL:
                     self.faults.add(row.line, field, _("A candidate cannot be called “all”."))
                 else:
-                    message = _("A name has at most %(n)s characters: “%(name)s…”.")
+                    message = _("A name can have at most %(n)s characters: “%(name)s…”.")
                     self.faults.add(row.line, field, message % {"n": MAX_KEY_LENGTH, "name": name[:40]})
 
     # Comparing with what is stored
@@ -376,7 +376,7 @@ class _Import:
             if case is None or case.is_stub or case.conversation == _conversation(text):
                 continue
             stored, here = (text_digest(own)[:12] for own in (conversation_text(case.conversation), text))
-            message = _("The case “%(key)s” is stored with another text (SHA-256 %(stored)s…, here %(here)s…).")
+            message = _("The case “%(key)s” is stored with a different text (SHA-256 %(stored)s…, here %(here)s…).")
             self.faults.add(line, "text", message % {"key": key[:80], "stored": stored, "here": here})
 
     def _new_labels(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[str], int]:
@@ -389,14 +389,14 @@ class _Import:
             stored.update((key_of[case], (label, flag)) for case, label, flag in own)
         for key, flag in records.flags.items():
             if key in stored and stored[key][1] is not flag:
-                message = _("The label of the case “%(key)s” is stored with another flag, or with none.")
+                message = _("The label of the case “%(key)s” is stored with a different flag, or with none.")
                 self.faults.add(records.flag_lines[key], "ambiguous", message % {"key": key[:80]})
             elif key not in stored and key not in records.labels:
-                message = _("The case “%(key)s” has no label in this file, and a flag comes with a label.")
+                message = _("The case “%(key)s” has a flag but no label in this file. Add the label.")
                 self.faults.add(records.flag_lines[key], "ambiguous", message % {"key": key[:80]})
         for key, (label, _flag) in stored.items():
             if key in records.labels and folded(label) != folded(records.source_labels[key]):
-                message = _("The case “%(key)s” has another label in this dataset: “%(label)s”.")
+                message = _("The case “%(key)s” already has a different label in this dataset: “%(label)s”.")
                 line = records.label_lines[key]
                 self.faults.add(line, "label", message % {"key": key[:80], "label": label[:80]})
         new = [key for key in records.labels if key not in stored]
@@ -427,10 +427,10 @@ class _Import:
                 continue
             given = {"candidate": reading.candidate[:80], "line": before.line, "file": before.file[:80]}
             if not before.is_same_answer(reading):
-                message = _("“%(candidate)s” has another answer in this sample: line %(line)s of %(file)s.")
+                message = _("“%(candidate)s” has a different answer in this sample: line %(line)s of %(file)s.")
                 self.faults.add(reading.line, "sample", message % given)
             elif reading.confidence is not None and reading.confidence != before.confidence:
-                message = _("“%(candidate)s” has another confidence in this sample: line %(line)s of %(file)s.")
+                message = _("“%(candidate)s” has a different confidence in this sample: line %(line)s of %(file)s.")
                 self.faults.add(reading.line, "confidence", message % given)
         return new, len(records.readings) - len(new)
 
@@ -564,10 +564,10 @@ def _notes_of_gaps(records: AcuityRecords) -> Iterator[str]:
         if short:
             n = sum(most - cases[case] for case in short)
             message = ngettext(
-                "%(candidate)s (%(format)s) has %(most)s samples on some cases and %(n)s less in all on others "
-                "(%(cases)s). Reports count it as asked and missing.",
-                "%(candidate)s (%(format)s) has %(most)s samples on some cases and %(n)s less in all on others "
-                "(%(cases)s). Reports count them as asked and missing.",
+                "%(candidate)s (%(format)s) has %(most)s samples on some cases and is %(n)s sample short "
+                "in total on others (%(cases)s). Reports count it as requested but missing.",
+                "%(candidate)s (%(format)s) has %(most)s samples on some cases and is %(n)s samples "
+                "short in total on others (%(cases)s). Reports count them as requested but missing.",
                 n,
             )
             yield message % {
@@ -586,10 +586,10 @@ def _notes_of_labels(records: AcuityRecords, scheme: Scheme) -> Iterator[str]:
     if wide:
         n = sum(wide.values())
         message = ngettext(
-            "%(n)s reading is a label for which the scheme has no one level (%(labels)s), so that it is not usable. "
-            "Another scheme may give each label one level.",
-            "%(n)s readings are labels for which the scheme has no one level (%(labels)s), so that they are not "
-            "usable. Another scheme may give each label one level.",
+            "%(n)s reading has a label for which the scheme gives no single level (%(labels)s), so it is "
+            "not usable. Another scheme may map each label to one level.",
+            "%(n)s readings have labels for which the scheme gives no single level (%(labels)s), so they "
+            "are not usable. Another scheme may map each label to one level.",
             n,
         )
         yield message % {"n": n, "labels": _quoted(sorted(wide))}
@@ -603,16 +603,16 @@ def _warnings(records: AcuityRecords) -> Iterator[str]:
     if unusable:
         number = sum(unusable.values())
         message = ngettext(
-            "%(n)s reading says no one level (%(states)s); it is kept word for word and counted.",
-            "%(n)s readings say no one level (%(states)s); they are kept word for word and counted.",
+            "%(n)s reading does not indicate a single level (%(states)s); it is kept verbatim and counted.",
+            "%(n)s readings do not indicate a single level (%(states)s); they are kept verbatim and counted.",
             number,
         )
         listed = ", ".join(f"{names[state]}: {n}" for state, n in sorted(unusable.items()))
         yield message % {"n": number, "states": listed}
     if records.contradictions:
         message = ngettext(
-            "%(n)s stored flag contradicts label and level (lines %(lines)s); none was used.",
-            "%(n)s stored flags contradict label and level (lines %(lines)s); none was used.",
+            "%(n)s stored flag contradicts its label and level (lines %(lines)s) and was not used.",
+            "%(n)s stored flags contradict their label and level (lines %(lines)s) and were not used.",
             records.contradictions,
         )
         lines = ", ".join(map(str, records.first_contradictions[:10]))

@@ -14,9 +14,9 @@ from scoring.judges.config import AcuityConfig, InvalidConfig, acuity_config
 
 # What a request of such a judge is about, and what becomes of it: a response, and a reading.
 HELP = {
-    "max_tokens": _("For each response."),
-    "attempts": _("Where the endpoint fails; then the reading stays missing."),
-    "re_asks": _("After an answer that is no reading; then it is invalid."),
+    "max_tokens": _("Per response."),
+    "attempts": _("If the endpoint fails. After the last attempt the reading remains missing."),
+    "re_asks": _("If an answer contains no reading. After the last repeat it counts as invalid."),
 }
 
 
@@ -26,7 +26,7 @@ class AcuityJudgeForm(AskingJudgeForm):
     settings_of = AcuityConfig
 
     scale = forms.ChoiceField(
-        label=_("Scale"), help_text=_("Its levels and their definitions are the judge’s whole instruction.")
+        label=_("Scale"), help_text=_("The levels and their definitions are the judge’s only instructions.")
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

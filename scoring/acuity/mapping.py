@@ -156,7 +156,7 @@ def map_again(
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     plan = plan_mapping(benchmark=benchmark, dataset=dataset, scale=scale, scheme=scheme)
     if seen and seen != plan.scheme_name:
-        raise Conflict(_("The scheme has a new version since this preview. Look at what it does once more."))
+        raise Conflict(_("The scheme has a new version since this preview. Review its effect again."))
     if plan.without_rule:
         labels = ", ".join(f"“{change.label[:80]}” ({change.cases})" for change in plan.without_rule[:MAX_NAMED])
         more = len(plan.without_rule) - MAX_NAMED

@@ -103,11 +103,11 @@ def plan_read_batch(*, group: ExpertGroup, run: JudgeRun, terms: ReadTerms) -> t
     """Draw from the responses of a finished run that nobody was given to read; nothing is written."""
     scale = run.judge.scale
     if run.purpose != JudgeRun.Purpose.ACUITY or run.status != JudgeRun.Status.FINISHED or scale is None:
-        raise DomainError(_("Responses are drawn from a finished run of a judge that reads levels."))
+        raise DomainError(_("Responses can be drawn only from a finished run of a judge that reads levels."))
     given = set(read_responses(scale).values_list("response", flat=True))
     strata = {response: stratum for response, stratum in strata_of(run).items() if response not in given}
     if not strata:
-        raise DomainError(_("All responses of this run were given to physicians already."))
+        raise DomainError(_("All responses of this run have already been given to physicians."))
     rows = Response.objects.filter(pk__in=strata).values_list("pk", "case__key", "candidate__name", "sample")
     names = {pk: "\x1f".join(map(str, own)) for pk, *own in rows}
     sample = draw(strata, names, size=terms.size, seed=terms.seed)

@@ -60,7 +60,7 @@ def read_batch_new(request: SignedInRequest, slug: str, public_id: str) -> HttpR
             form.add_error(None, str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("The responses are given out; their physicians see them now."))
+            messages.success(request, _("The responses have been assigned; the physicians can now see them."))
             return redirect("annotation:batch", slug, batch.public_id)
     return _page(request, run, form, status)
 

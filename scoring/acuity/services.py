@@ -40,10 +40,10 @@ def save_scheme(*, benchmark: Benchmark, scheme: Scheme, by: User, at: datetime)
     `DomainError` where the scale has other levels by now.
     """
     if not scheme.rules:
-        raise DomainError(_("A scheme has at least one rule."))
+        raise DomainError(_("A scheme needs at least one rule."))
     scale = services.get_or_make_scale(benchmark=benchmark, name=scheme.scale.name, by=by, at=at)
     if selectors.scale_called(benchmark, scale.name) != scheme.scale:
-        raise DomainError(_("The scale has a new version; look at the rules once more."))
+        raise DomainError(_("The scale has a new version. Review the rules again."))
     if scheme.name in SCHEMES and selectors.scheme_called(benchmark, scale.name, scheme.name) is not None:
         services.get_or_make_scheme(scale=scale, name=scheme.name, by=by, at=at)
     return services.make_scheme(scale=scale, scheme=scheme, by=by, at=at)
@@ -60,10 +60,10 @@ def confirm_preview(*, job: ImportJob, by: User) -> ImportJob:
         raise DomainError(_("There is no preview to import."))
     preview = previews[0]
     if preview["n_faults"] or preview["flow"]["without_rule"]:
-        raise DomainError(_("The preview shows faults; nothing of the file can be imported."))
+        raise DomainError(_("The preview shows errors, so nothing can be imported. Fix the file first."))
     names = _names_now(job.benchmark, preview)
     if names != (preview["scale"], preview["scheme"]):
-        raise DomainError(_("The scale or the scheme has a new version since this preview. Make another one."))
+        raise DomainError(_("The scale or the scheme has a new version since this preview. Create a new preview."))
     # The scheme that the preview shows, not the one that fits by then.
     scale, scheme = (name.split(" ")[0] for name in names)
     return repeat_import(job=job, without=PREVIEW, by=by, changes={"scale": scale, "scheme": scheme})

@@ -238,8 +238,8 @@ def map_again(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _say_mapped(request: SignedInRequest, plan: mapping.MappingPlan) -> None:
     message = ngettext(
-        "%(n)s label is mapped by the scheme %(scheme)s.",
-        "%(n)s labels are mapped by the scheme %(scheme)s.",
+        "%(n)s label has been mapped with the scheme %(scheme)s.",
+        "%(n)s labels have been mapped with the scheme %(scheme)s.",
         plan.n_labels,
     )
     messages.success(request, message % {"n": plan.n_labels, "scheme": plan.scheme_name})
@@ -258,7 +258,7 @@ def scales(request: SignedInRequest, slug: str) -> HttpResponse:
         if starter is None:
             raise Http404
         services.take_scale(benchmark=benchmark, name=starter.name, by=request.user, at=timezone.now())
-        messages.success(request, _("The scale “%(scale)s” is saved.") % {"scale": starter.name})
+        messages.success(request, _("The scale “%(scale)s” has been saved.") % {"scale": starter.name})
         return redirect("scoring:acuity-scales", slug)
     rows = list(selectors.scales(benchmark))
     newest = {scale.name: scale.pk for scale in reversed(rows)}
@@ -319,7 +319,7 @@ def new_scale(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            messages.success(request, _("The scale “%(scale)s” is saved.") % {"scale": scale})
+            messages.success(request, _("The scale “%(scale)s” has been saved.") % {"scale": scale})
             return redirect("scoring:acuity-scales", slug)
     return _scale_form(request, benchmark, form, levels, rows, status)
 
@@ -391,7 +391,7 @@ def new_scheme(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            messages.success(request, _("The label scheme “%(scheme)s” is saved.") % {"scheme": scheme})
+            messages.success(request, _("The label scheme “%(scheme)s” has been saved.") % {"scheme": scheme})
             if preview is None:
                 return redirect("scoring:acuity-scales", slug)
             query = urlencode({"from": preview.public_id, "scale": scale.name, "scheme": scheme.name})

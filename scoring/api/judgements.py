@@ -50,10 +50,10 @@ def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
     run = access.get_run(request.user, slug, public_id)
     unknown = sorted(set(request.query_params) - set(PARAMETERS))
     if unknown:
-        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
+        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})
     candidate_id, sample = request.query_params.get("candidate", ""), request.query_params.get("sample", "0")
     if not candidate_id:
-        raise ValidationError({"candidate": [_("This parameter is needed.")]})
+        raise ValidationError({"candidate": [_("This parameter is required.")]})
     candidate = judges_and_runs.candidates_of(run).filter(public_id=candidate_id).first()
     if run.purpose != JudgeRun.Purpose.GRADE or candidate is None or sample not in map(str, samples_of(run, candidate)):
         raise Http404

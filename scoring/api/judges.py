@@ -53,7 +53,7 @@ def _only(request: Request, *names: str) -> None:
     """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
     unknown = sorted(set(request.query_params) - {*names, "limit", "format"})
     if unknown:
-        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
+        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})
 
 
 def _me(request: Request) -> User:
@@ -137,7 +137,7 @@ def runs(request: Request, slug: str) -> Response:
     payload = valid(serializers.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
     if chosen is None:
-        raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
+        raise ValidationError({"judge": [_("This judge does not exist on any benchmark that you administer.")]})
     row, is_new = run_services.start_run(
         benchmark=benchmark,
         judge=chosen,

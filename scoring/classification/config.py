@@ -42,7 +42,7 @@ class ClassificationConfig(PricedConfig):
     @classmethod
     def _enough_levels(cls, value: list[LevelConfig]) -> list[LevelConfig]:
         if value and len(value) < MIN_LEVELS:
-            raise ValueError(_("A scale has at least two levels."))
+            raise ValueError(_("A scale needs at least two levels."))
         return value
 
     @model_validator(mode="after")

@@ -17,8 +17,8 @@ from scoring.pipelines.forms import BudgetForm
 
 ASKS = {
     "letter": _("One letter"),
-    "schema": _("An object by a schema"),
-    "reasons": _("Reasons first, then one last line"),
+    "schema": _("JSON object by schema"),
+    "reasons": _("Reasons first, level on the last line"),
 }
 
 
@@ -35,30 +35,32 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
     scale = forms.ChoiceField(
         label=_("Scale"), help_text=_("Each level is listed with its letter, label and definition.")
     )
-    ask = forms.ChoiceField(label=_("The answer is"), choices=list(ASKS.items()), initial="letter")
+    ask = forms.ChoiceField(label=_("Form of the answer"), choices=list(ASKS.items()), initial="letter")
     confidence = forms.BooleanField(
-        label=_("Also ask how sure it is"), required=False, help_text=_("A whole number from 0 to 100.")
+        label=_("Also ask for certainty"), required=False, help_text=_("A whole number from 0 to 100")
     )
     logprobs = forms.BooleanField(
         label=_("Ask for log probabilities"),
         required=False,
-        help_text=_("Only with one letter. An endpoint that refuses them is asked without."),
+        help_text=_("Only for one-letter answers. If an endpoint refuses them, the request is repeated without them."),
     )
     order_seed = forms.IntegerField(
-        label=_("Seed of the order"),
+        label=_("Seed for the order"),
         min_value=0,
         max_value=2**31 - 1,
         initial=_default("order_seed"),
-        help_text=_("A coin for each case and sample decides whether the most urgent level is listed first or last."),
+        help_text=_(
+            "For each case and sample, it is decided at random whether the most urgent level is listed first or last."
+        ),
     )
     price_in = forms.FloatField(
-        label=_("Price of a million tokens in"),
+        label=_("Price per million input tokens"),
         required=False,
         min_value=0,
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     price_out = forms.FloatField(
-        label=_("Price of a million tokens out"),
+        label=_("Price per million output tokens"),
         required=False,
         min_value=0,
         widget=forms.NumberInput(attrs={"step": "any"}),
@@ -73,13 +75,13 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
         scale.choices = [(name, name) for name in scale_names(benchmark)]
         scale.initial = "four"
         self.fields["candidate"].help_text = _(
-            "The name under which its readings stand. One that is there already gets more of them."
+            "The name that its readings are stored under. An existing name receives additional readings."
         )
         samples = self.fields["samples"]
         samples.initial, samples.widget.attrs["max"] = SAMPLES, MAX_SAMPLES
         for name in ("max_tokens", "temperature"):
             self.fields[name].initial = _default(name)
-        self.fields["max_tokens"].help_text = _("An answer that is cut before its level is invalid.")
+        self.fields["max_tokens"].help_text = _("An answer that is cut off before its level is invalid.")
 
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them; an empty price counts as 0."""
@@ -90,10 +92,10 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
         """The settings with the levels of the scale; `InvalidConfig` names each field that is wrong."""
         values = self.config()
         if self.cleaned_data.get("logprobs") and self.cleaned_data.get("ask") != "letter":
-            self.add_error("logprobs", _("Only an answer of one letter has log probabilities at one place."))
+            self.add_error("logprobs", _("Log probabilities require an answer of one letter."))
             values["logprobs"] = False
         if self.cleaned_data.get("budget") is not None and not (values["price_in"] or values["price_out"]):
-            self.add_error("budget", _("A budget needs the prices of the model."))
+            self.add_error("budget", _("To set a budget, enter the prices of the model."))
         name = self.cleaned_data.get("scale", "")
         scale = scale_called(self.benchmark, name)
         return classification_config({**values, "scale": name, "levels": levels_of(scale) if scale else []})

@@ -55,9 +55,9 @@ def create_run(
     row = acuity_services.get_or_make_scale(benchmark=benchmark, name=scale, by=by, at=at)
     checked = classification_config({**config, "scale": str(row), "levels": levels_of(scale_of(row))})
     if not 1 <= samples <= MAX_SAMPLES:
-        raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MAX_SAMPLES})
+        raise DomainError(_("A run must have 1 to %(n)s samples per case.") % {"n": MAX_SAMPLES})
     if budget is not None and not checked.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     known = check_candidate(benchmark, candidate)
     if known is None:
         known, _created = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
@@ -89,7 +89,9 @@ def create_run(
             {**params, "run": run.pk, "stage": STAGE},
         )
         if not cursor.rowcount:
-            raise DomainError(_("Nothing is due: no case matches this choice, or each has its readings already."))
+            raise DomainError(
+                _("There is nothing to run: no case matches these filters, or all cases already have their readings.")
+            )
     return ClassificationRun.objects.get(pk=run.pk)
 
 

@@ -134,8 +134,8 @@ def ask_words(ask: str) -> str:
     """A way of asking, in words."""
     words = {
         "letter": _("one letter"),
-        "schema": _("an object by a schema"),
-        "reasons": _("reasons, then one last line"),
+        "schema": _("JSON object by schema"),
+        "reasons": _("reasons first, level on the last line"),
     }
     return words.get(ask, ask)
 

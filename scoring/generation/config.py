@@ -54,7 +54,7 @@ class DecodingConfig(EndpointConfig):
     @classmethod
     def _stops(cls, value: list[str]) -> list[str]:
         if any(not 1 <= len(stop) <= 100 for stop in value):
-            raise ValueError(_("Each has 1 to 100 characters."))
+            raise ValueError(_("Each must have 1 to 100 characters."))
         return value
 
     @field_validator("extra")
@@ -69,7 +69,7 @@ class DecodingConfig(EndpointConfig):
         try:
             size = len(json.dumps(value, allow_nan=False))
         except (ValueError, TypeError, RecursionError):
-            raise ValueError(_("This is not JSON.")) from None
+            raise ValueError(_("This is not valid JSON.")) from None
         if size > MAX_EXTRA_LENGTH:
             raise ValueError(_("At most %(n)s characters.") % {"n": MAX_EXTRA_LENGTH})
         return value
@@ -135,7 +135,7 @@ class FramingConfig(StrictConfig):
     @classmethod
     def _one_place(cls, value: str) -> str:
         if value.count(PLACEHOLDER) != 1:
-            raise ValueError(_("A framing has %(place)s exactly once.") % {"place": PLACEHOLDER})
+            raise ValueError(_("A framing must contain %(place)s exactly once.") % {"place": PLACEHOLDER})
         return value
 
     @property

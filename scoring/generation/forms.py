@@ -42,25 +42,25 @@ class DecodingForm(EndpointForm):
     top_p = forms.FloatField(
         label=_("Top p"),
         required=False,
-        help_text=_("Empty: it is not sent."),
+        help_text=_("Leave empty to send no value."),
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
     max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"),
+        label=_("Maximum tokens per answer"),
         initial=_default("max_tokens"),
-        help_text=_("An answer that is cut there is kept and marked."),
+        help_text=_("An answer that is cut off there is kept and marked."),
     )
     seed = forms.IntegerField(
-        label=_("Seed of the model"),
+        label=_("Model seed"),
         required=False,
-        help_text=_("Sample n is asked with seed + n. Empty: it is not sent."),
+        help_text=_("Sample n uses seed + n. Leave empty to send no seed."),
     )
     stop = forms.CharField(
         label=_("Stop sequences"),
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=_("One a line, at most four."),
+        help_text=_("One per line, at most four."),
     )
     extra = forms.CharField(
         label=_("Further parameters"),
@@ -68,11 +68,11 @@ class DecodingForm(EndpointForm):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"}),
         help_text=_('A JSON object, such as {"top_k": 20, "reasoning_effort": "low"}.'),
     )
-    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
+    concurrency = forms.IntegerField(label=_("Concurrent requests"), initial=_default("concurrency"))
     attempts = forms.IntegerField(
-        label=_("Tries of a request"),
+        label=_("Attempts per request"),
         initial=_default("attempts"),
-        help_text=_("Where the endpoint fails; then the response counts as failed."),
+        help_text=_("If the endpoint fails. After the last attempt the response counts as failed."),
     )
 
     def clean_stop(self) -> list[str]:
@@ -87,9 +87,9 @@ class DecodingForm(EndpointForm):
         try:
             value = read_json(text)
         except ValueError:
-            raise forms.ValidationError(_("This is not JSON.")) from None
+            raise forms.ValidationError(_("This is not valid JSON.")) from None
         if not isinstance(value, dict):
-            raise forms.ValidationError(_("A JSON object is needed: {…}."))
+            raise forms.ValidationError(_("Enter a JSON object: {…}."))
         return value
 
 
@@ -107,7 +107,7 @@ class CandidateForm(DecodingForm, Generic[ConfigT]):
         label=_("Candidate"),
         max_length=MAX_KEY_LENGTH,
         strip=True,
-        help_text=_("The name under which its responses stand. One that is there already gets more of them."),
+        help_text=_("The name that its responses are stored under. An existing name receives additional responses."),
         widget=forms.TextInput(attrs={"list": "candidates", "autocomplete": "off"}),
     )
     tag = forms.ChoiceField(label=_("Tag"), required=False)
@@ -115,14 +115,14 @@ class CandidateForm(DecodingForm, Generic[ConfigT]):
     register = forms.ChoiceField(label=_("Register"), required=False, choices=[("", _("Any")), *Register.choices])
     language = forms.ChoiceField(label=_("Language"), required=False)
     cases = forms.IntegerField(
-        label=_("Only so many cases"),
+        label=_("Number of cases"),
         min_value=1,
         max_value=1_000_000,
         required=False,
-        help_text=_("Drawn at random; empty: all."),
+        help_text=_("Drawn at random. Leave empty to use all."),
     )
     draw_seed = forms.IntegerField(
-        label=_("Seed of the draw"),
+        label=_("Seed for the draw"),
         min_value=0,
         max_value=2**31 - 1,
         required=False,
@@ -133,7 +133,7 @@ class CandidateForm(DecodingForm, Generic[ConfigT]):
         min_value=1,
         max_value=MAX_SAMPLES,
         initial=1,
-        help_text=_("Numbered from 0. Those that stand already are not asked for again."),
+        help_text=_("Numbered from 0. Existing samples are not requested again."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -193,13 +193,18 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         label=_("Setting"),
         max_length=MAX_SETTING_LENGTH,
         required=False,
-        help_text=_("A word that tells apart ways in which a candidate answers, such as chat or search. Empty: chat."),
+        help_text=_(
+            "A word that distinguishes the ways in which a candidate answers, such as chat or search. Leave "
+            "empty for chat."
+        ),
     )
     system_prompt = forms.CharField(
         label=_("System prompt"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
+        help_text=_(
+            "Precedes the conversation. It is kept with the candidate, and each response refers to it by its hash."
+        ),
     )
     framing = forms.TypedChoiceField(
         label=_("Framing"),
@@ -207,8 +212,8 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         coerce=int,
         empty_value=None,
         help_text=_(
-            "Put around each case that is one message of the user, such as a description; longer conversations go as "
-            "they are."
+            "Applied to each case that consists of one user message, such as a description. Longer "
+            "conversations are sent unchanged."
         ),
     )
 
@@ -217,7 +222,7 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         field = self.fields["framing"]
         assert isinstance(field, forms.ChoiceField)
         self.has_framings = benchmark.framings.exists()
-        field.choices = [("", _("As the case stands")), *map(_framing_choice, benchmark.framings.all())]
+        field.choices = [("", _("Original case text")), *map(_framing_choice, benchmark.framings.all())]
 
     def checked_settings(self) -> GenerationConfig:
         """The settings; `InvalidConfig` names each field that is wrong."""

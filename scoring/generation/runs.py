@@ -29,12 +29,13 @@ def check_candidate(benchmark: Benchmark, name: str) -> Candidate | None:
     """The candidate called ``name``, None if it is new; `DomainError` if responses of it cannot be generated."""
     if not name or name != name.strip() or len(name) > MAX_KEY_LENGTH or re.search(r"[\x00-\x1f]", name):
         raise DomainError(
-            _("A candidate’s name has 1 to %(n)s characters, and no blank at its ends.") % {"n": MAX_KEY_LENGTH}
+            _("A candidate’s name must have 1 to %(n)s characters, without spaces at either end.")
+            % {"n": MAX_KEY_LENGTH}
         )
     known = Candidate.objects.filter(benchmark=benchmark, name=name).first()
     if known is not None and known.kind != Candidate.Kind.MODEL:
         raise DomainError(
-            _("“%(name)s” is no model, but: %(kind)s. Choose another name.")
+            _("“%(name)s” is not a model but: %(kind)s. Choose another name.")
             % {"name": name, "kind": known.get_kind_display()}
         )
     return known
@@ -59,12 +60,14 @@ def create_run(
     the version of the benchmark's framing; None: each case goes as it is.
     """
     if config.get("framing") is not None:
-        raise InvalidConfig({"framing": _("A run names a version of the benchmark’s framing, beside its settings.")})
+        raise InvalidConfig(
+            {"framing": _("A run must specify a version of the benchmark’s framing in addition to its settings.")}
+        )
     checked = generation_config({**config, "framing": framing_settings(benchmark, framing)})
     if not 1 <= samples <= MAX_SAMPLES:
-        raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MAX_SAMPLES})
+        raise DomainError(_("A run must have 1 to %(n)s samples per case.") % {"n": MAX_SAMPLES})
     if not setting or len(setting) > 40:
-        raise DomainError(_("A setting has 1 to 40 characters."))
+        raise DomainError(_("A setting must have 1 to 40 characters."))
     known = check_candidate(benchmark, candidate)
     if known is None:
         known, _created = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
@@ -95,7 +98,9 @@ def create_run(
             {**params, "run": run.pk, "stage": STAGE},
         )
         if not cursor.rowcount:
-            raise DomainError(_("Nothing is due: no case matches this choice, or each has its responses already."))
+            raise DomainError(
+                _("There is nothing to run: no case matches these filters, or all cases already have their responses.")
+            )
     return GenerationRun.objects.get(pk=run.pk)
 
 
@@ -105,7 +110,7 @@ def framing_settings(benchmark: Benchmark, version: int | None) -> dict[str, Any
         return None
     framing = Framing.objects.filter(benchmark=benchmark, version=version).first()
     if framing is None:
-        raise DomainError(_("This benchmark has no framing of version %(n)s.") % {"n": version})
+        raise DomainError(_("This benchmark has no version %(n)s of the framing.") % {"n": version})
     return {"version": framing.version, "text": framing.text}
 
 

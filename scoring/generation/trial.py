@@ -53,7 +53,7 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
     """Ask about the first case of the frame, once; `DomainError` where there is none, or the endpoint is refused."""
     cases = cases_in(benchmark, frame)
     if not cases:
-        raise DomainError(_("No case matches this choice."))
+        raise DomainError(_("No cases match these filters."))
     case = Case.objects.get(pk=cases[0])
     endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, MAX_SECONDS))
     request = request_for(config, case.conversation, 0)

@@ -86,7 +86,7 @@ class AskingConfig(EndpointConfig):
     @classmethod
     def _one_request_each(cls, value: int, info: ValidationInfo) -> int:
         if value > info.data.get("concurrency", value):
-            raise ValueError(_("There are no more workers than requests at a time."))
+            raise ValueError(_("There cannot be more workers than concurrent requests."))
         return value
 
     @property
@@ -180,7 +180,7 @@ class JuryConfig(StrictConfig):
     @classmethod
     def _each_once(cls, value: list[str]) -> list[str]:
         if len(set(value)) != len(value):
-            raise ValueError(_("A judge sits in a jury once."))
+            raise ValueError(_("A judge can be in a jury only once."))
         return value
 
 
@@ -216,19 +216,19 @@ C = TypeVar("C", bound=StrictConfig)
 
 # Translated messages for errors of pydantic; errors that no form can cause keep pydantic's own message.
 _WORDS = {
-    "missing": gettext_noop("This is needed."),
-    "extra_forbidden": gettext_noop("There is no such setting."),
-    "greater_than_equal": gettext_noop("At least %(ge)s."),
-    "less_than_equal": gettext_noop("At most %(le)s."),
-    "greater_than": gettext_noop("More than %(gt)s."),
-    "less_than": gettext_noop("Less than %(lt)s."),
+    "missing": gettext_noop("This is required."),
+    "extra_forbidden": gettext_noop("This setting does not exist."),
+    "greater_than_equal": gettext_noop("Must be at least %(ge)s."),
+    "less_than_equal": gettext_noop("Must be at most %(le)s."),
+    "greater_than": gettext_noop("Must be more than %(gt)s."),
+    "less_than": gettext_noop("Must be less than %(lt)s."),
     "finite_number": gettext_noop("This is not a number."),
-    "string_too_short": gettext_noop("At least %(min_length)s characters."),
-    "string_too_long": gettext_noop("At most %(max_length)s characters."),
-    "string_pattern_mismatch": gettext_noop("This does not have the form that is asked for."),
-    "literal_error": gettext_noop("One of: %(expected)s."),
-    "too_short": gettext_noop("At least %(min_length)s."),
-    "too_long": gettext_noop("At most %(max_length)s."),
+    "string_too_short": gettext_noop("Must have at least %(min_length)s characters."),
+    "string_too_long": gettext_noop("Must have at most %(max_length)s characters."),
+    "string_pattern_mismatch": gettext_noop("This does not have the required format."),
+    "literal_error": gettext_noop("Must be one of: %(expected)s."),
+    "too_short": gettext_noop("Must have at least %(min_length)s entries."),
+    "too_long": gettext_noop("Must have at most %(max_length)s entries."),
 }
 
 
@@ -265,8 +265,8 @@ def check_judge_name(name: str) -> str:
     if not name or len(name) > MAX_JUDGE_NAME_LENGTH or RESERVED_NAME.search(name):
         raise DomainError(
             _(
-                "A judge’s name has 1 to 100 characters, no “+”, no blank at its ends, and does not begin with "
-                "group:, physician:, run: or jury:."
+                "A judge’s name must have 1 to 100 characters, without “+” or spaces at either end, and "
+                "must not begin with group:, physician:, run: or jury:."
             )
         )
     return name

@@ -21,10 +21,10 @@ def even_number(members: Sequence[str], rule: str) -> str:
         return ""
     if len(members) == 2:
         return gettext(
-            "With an even number a tie is undecided: a majority of two is the same as unanimous, wherever both have a "
-            "valid verdict."
+            "With an even number of members, a tie is undecided. With two members, majority and "
+            "unanimous are the same wherever both have a valid verdict."
         )
-    return gettext("With an even number of members a tie is undecided, and its response has no score.")
+    return gettext("With an even number of members, a tie is undecided and its response has no score.")
 
 
 class JuryForm(JudgeForm):
@@ -34,18 +34,19 @@ class JuryForm(JudgeForm):
         label=_("Members"),
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Each member counts with its newest finished run here, or with all its imported runs, later ones included."
+            "Each member is represented by its newest finished run here, or by all its imported runs, "
+            "including later ones."
         ),
-        error_messages={"required": _("Choose two judges or more.")},
+        error_messages={"required": _("Choose at least two judges.")},
     )
     rule = forms.ChoiceField(
         label=_("Met or not met"),
-        choices=[(MAJORITY, _("where most members say so")), (UNANIMOUS, _("only where all members say so"))],
+        choices=[(MAJORITY, _("by majority")), (UNANIMOUS, _("only if all members agree"))],
         initial=MAJORITY,
         widget=forms.RadioSelect,
         help_text=_(
-            "What is left is undecided: it is no part of agreement, and its response has no score. "
-            "A majority is of the members with a valid verdict."
+            "All other pairs are undecided: they do not count towards agreement, and their responses "
+            "have no score. A majority is counted among members with a valid verdict."
         ),
     )
 
@@ -74,5 +75,5 @@ class JuryForm(JudgeForm):
         """At least two."""
         chosen: list[str] = self.cleaned_data["members"]
         if len(chosen) < 2:
-            raise forms.ValidationError(_("Choose two judges or more."))
+            raise forms.ValidationError(_("Choose at least two judges."))
         return chosen

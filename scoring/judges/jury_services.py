@@ -30,7 +30,9 @@ def create_jury(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], b
     if unknown:
         known_juries = Judge.objects.filter(benchmark=benchmark, kind__in=juries(), name__in=unknown)
         if known_juries.exists():
-            message = _("“%(name)s” is a jury; a jury cannot sit in another.") % {"name": known_juries[0].name}
+            message = _("“%(name)s” is a jury. A jury cannot be a member of another jury.") % {
+                "name": known_juries[0].name
+            }
         else:
             message = _("There is no judge “%(name)s” on this benchmark.") % {"name": unknown[0]}
         raise InvalidConfig({"members": message})

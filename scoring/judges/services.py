@@ -43,7 +43,7 @@ def new_version(
     other = known.exclude(kind=kind, task=task).first()
     if other is not None:
         raise DomainError(
-            _("“%(name)s” is the name of a judge of another kind here (%(kind)s). Choose another name.")
+            _("“%(name)s” is already the name of another kind of judge here (%(kind)s). Choose another name.")
             % {
                 "name": name,
                 "kind": other.get_kind_display() if other.kind != kind else other.get_task_display(),
@@ -64,7 +64,7 @@ def new_version(
             )
     except IntegrityError:
         raise Conflict(
-            _("Somebody else has just made a new version of “%(name)s”. Look at it, then try again.") % {"name": name}
+            _("Someone else has just created a new version of “%(name)s”. Review it, then try again.") % {"name": name}
         ) from None
 
 
@@ -105,7 +105,7 @@ def restore_judge(
     if stored is None:
         check_judge_name(name)
         if Judge.objects.filter(benchmark=benchmark, name=name).exclude(task=Judge.Task.ACUITY).exists():
-            raise DomainError(_("“%(name)s” is the name of a judge of another kind here.") % {"name": name})
+            raise DomainError(_("“%(name)s” is already the name of another kind of judge here.") % {"name": name})
         return Judge.objects.create(
             benchmark=benchmark,
             name=name,
@@ -119,7 +119,7 @@ def restore_judge(
     own = {setting: stored.config.get(setting) for setting in config}
     if (stored.task, stored.scale_id, own) != (Judge.Task.ACUITY, scale.pk, dict(config)):
         raise DomainError(
-            _("Version %(version)s of the judge “%(name)s” is another one here.") % {"name": name, "version": version}
+            _("Version %(version)s of the judge “%(name)s” is different here.") % {"name": name, "version": version}
         )
     return stored
 
@@ -148,7 +148,7 @@ def create_trained_judge(
     )
     missing = [candidate for candidate in config.held_out if candidate not in existing]
     if missing:
-        raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": missing[0]})
+        raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": missing[0]})
     judge = new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.TRAINED, config=config.model_dump(mode="json"), by=by
     )
@@ -192,7 +192,7 @@ def imported_judge(*, benchmark: Benchmark, name: str, by: User | None) -> Judge
 
 def no_run_of_a_jury(jury: Judge) -> str:
     """The message that a jury cannot run, and which judges can."""
-    return _("“%(name)s” is a jury. It does not run itself: let its members run (%(members)s).") % {
+    return _("“%(name)s” is a jury and cannot run itself. Run its members instead (%(members)s).") % {
         "name": jury.name,
         "members": ", ".join(jury.config["members"]),
     }
@@ -214,7 +214,7 @@ def find_judge(*, benchmark: Benchmark, name: str, task: str = Judge.Task.RUBRIC
     if judge is None:
         known = sorted(set(able.values_list("name", flat=True)))
         raise DomainError(
-            _("There is no judge “%(name)s” that could run. Judges: %(known)s.")
+            _("There is no judge “%(name)s” that can run. Judges: %(known)s.")
             % {"name": name, "known": ", ".join(known) or _("none")}
         )
     return judge

@@ -20,7 +20,7 @@ class AcuityReading(models.Model):
 
     class Format(models.TextChoices):
         FORCED_CHOICE = "qa", _("Forced choice")
-        CHAT = "chat", _("As to a patient")
+        CHAT = "chat", _("Advice to a patient")
 
     class Source(models.TextChoices):
         IMPORTED = "imported", _("Imported")

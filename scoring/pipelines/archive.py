@@ -140,7 +140,8 @@ def write_archive(run: PipelineRun, file: BinaryIO) -> None:
         raise Conflict(_("The run has not ended."))
     if withheld := KINDS[run.kind].withheld_from_archive(run):
         raise Conflict(
-            _("The run holds words of documents that may not be passed on: %(names)s.") % {"names": ", ".join(withheld)}
+            _("The run contains document texts that may not be redistributed: %(names)s.")
+            % {"names": ", ".join(withheld)}
         )
     numbers = {pk: number for number, pk in enumerate(_calls_of(run))}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -289,15 +290,17 @@ def read_archive(file: BinaryIO, *, slug: str | None = None, by: User | None, at
         raise ArchiveRefused(_("This is not an archive of a run.")) from None
     except (DataError, IntegrityError, UnicodeEncodeError) as error:
         reason = str(error).split("\n", 1)[0][:200]
-        raise ArchiveRefused(_("The archive holds what cannot be stored: %(reason)s") % {"reason": reason}) from None
+        raise ArchiveRefused(
+            _("The archive contains data that cannot be stored: %(reason)s") % {"reason": reason}
+        ) from None
 
 
 def _read(archive: zipfile.ZipFile, slug: str | None, by: User | None, at: datetime) -> PipelineRun:
     values = next(_rows(archive, RUN, _Run), None)
     if values is None or values.kind not in KINDS:
-        raise ArchiveRefused(_("There is no such kind of run here."))
+        raise ArchiveRefused(_("This kind of run does not exist here."))
     if PipelineRun.objects.filter(public_id=values.id).exists():
-        raise ArchiveRefused(_("This run is here already."))
+        raise ArchiveRefused(_("This run is already here."))
     benchmark, _created = Benchmark.objects.get_or_create(
         slug=slug or values.benchmark.slug, defaults={"title": values.benchmark.title}
     )
@@ -381,7 +384,7 @@ def _store_cases(archive: zipfile.ZipFile, benchmark: Benchmark) -> dict[str, in
         if key not in known:
             new.append(Case(benchmark=benchmark, key=key, language=row.language, conversation=conversation))
         elif [{"role": turn["role"], "content": turn["content"]} for turn in known[key][1]] != conversation:
-            raise ArchiveRefused(_("Case “%(key)s” has another conversation here.") % {"key": key})
+            raise ArchiveRefused(_("Case “%(key)s” has a different conversation here.") % {"key": key})
     Case.objects.bulk_create(new, batch_size=BATCH)
     return {**{key: pk for key, (pk, _conversation) in known.items()}, **{case.key: case.pk for case in new}}
 
@@ -395,7 +398,7 @@ def _store_calls(archive: zipfile.ZipFile, run: PipelineRun) -> list[int]:
             try:
                 answer = packed_answer(answer_of_json(json.dumps(row.answer)))
             except (TypeError, ValueError):
-                raise ArchiveRefused(_("An answer in the archive has another form.")) from None
+                raise ArchiveRefused(_("An answer in the archive has an unexpected format.")) from None
         return EndpointCall(
             benchmark_id=run.benchmark_id,
             run=run,
@@ -410,7 +413,7 @@ def _store_calls(archive: zipfile.ZipFile, run: PipelineRun) -> list[int]:
 def _store_steps(archive: zipfile.ZipFile, run: PipelineRun, cases: dict[str, int], calls: list[int]) -> None:
     def step_of(row: _Step) -> PipelineStep:
         if row.case not in cases or (row.call is not None and row.call >= len(calls)):
-            raise ArchiveRefused(_("A step in the archive names a case or an answer that is not in it."))
+            raise ArchiveRefused(_("A step in the archive refers to a case or an answer that is not in the archive."))
         return PipelineStep(
             run=run,
             case_id=cases[row.case],

@@ -19,6 +19,8 @@ class BudgetForm(forms.Form):
         min_value=MIN_BUDGET,
         max_digits=12,
         decimal_places=4,
-        help_text=_("No request is sent that could pass it. It takes prices; empty: no limit."),
+        help_text=_(
+            "No request is sent that could exceed the budget. Prices must be entered. Leave empty for no limit."
+        ),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )

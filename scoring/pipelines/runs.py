@@ -67,7 +67,7 @@ def create_run(
     run.save()
     if cases is not None:
         if not cases:
-            raise DomainError(_("No case matches this choice."))
+            raise DomainError(_("No cases match these filters."))
         make_steps(run, kind, settings, cases)
     PIPELINES.enqueue([run], at=at)
     return run
@@ -107,18 +107,18 @@ def resume_run(*, run: PipelineRun, at: datetime, budget: Decimal | None = None)
     """Resume a run: request again what failed, and what was not requested yet; with ``budget``, under another limit."""
     if budget is not None:
         if not run.currency:
-            raise DomainError(_("A budget needs the prices of the model."))
+            raise DomainError(_("To set a budget, enter the prices of the model."))
         PipelineRun.objects.filter(pk=run.pk).exclude(status__in=PipelineRun.LIVE).update(budget=budget)
         run.refresh_from_db()
     if run.imported:
-        raise Conflict(_("This run was made elsewhere; it can be read and replayed, and not resumed."))
+        raise Conflict(_("This run was made elsewhere. It can be viewed and replayed, but not continued."))
     kind = KINDS[run.kind]
     kind.settings_of(run, may_call=not run.replay)  # the operator's list may have changed since
     failed = run.steps.filter(state=State.FAILED)
     kinds = set(failed.order_by().values_list("error_kind", flat=True).distinct())
     make_ready(run, failed.filter(error_kind__in=[name for name in kinds if kind.may_ask_again(name)]))
     if not run.steps.filter(state=State.READY).exists():
-        raise DomainError(_("Nothing is left to ask for."))
+        raise DomainError(_("There is nothing left to request."))
     transition(run, source=RESUMABLE, target=Status.PENDING, error="", finished_at=None, resume_at=None, attempts=0)
     PIPELINES.enqueue([run], at=at)
 
@@ -132,7 +132,7 @@ def replay_run(*, run: PipelineRun, by: User | None, at: datetime) -> PipelineRu
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
     if run.origin:
-        raise Conflict(_("This run came with a release, which holds no answers to replay."))
+        raise Conflict(_("This run was imported with a release, which contains no answers to replay."))
     kind = KINDS[run.kind]
     settings = kind.settings_of(run, may_call=False)
     replay = PipelineRun.objects.create(

@@ -111,20 +111,20 @@ def error_words(kind: str) -> str:
     words = {
         "timeout": _("no answer in time"),
         "refused": _("no connection"),
-        "dns": _("the host’s name is not known"),
+        "dns": _("the host name could not be resolved"),
         "tls": _("no trusted connection"),
-        "disconnected": _("the connection broke off"),
+        "disconnected": _("the connection was lost"),
         "http_429": _("too many requests"),
-        "http_5xx": _("an error of the endpoint’s own"),
+        "http_5xx": _("internal error of the endpoint"),
         "http_401": _("the key was refused"),
         "http_403": _("the key was refused"),
         "http_404": _("no such model or address"),
         "envelope": _("not a chat completion"),
-        "empty": _("an answer without a text"),
-        "truncated": _("cut at the token limit before any text"),
-        "refusal": _("held back by a filter, without a text"),
-        "too_large": _("too large an answer"),
-        "taken": _("an answer was stored here meanwhile"),
+        "empty": _("the answer has no text"),
+        "truncated": _("cut off at the token limit before any text"),
+        "refusal": _("blocked by a filter, without any text"),
+        "too_large": _("the answer is too large"),
+        "taken": _("an answer has been stored here in the meantime"),
     }
     return words.get(kind, "")
 

@@ -138,7 +138,10 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
     # Each pause uses up one start as well.
     if run.attempts >= MAX_STARTS_WITHOUT_PROGRESS + _pauses(run):
         with language_of(run.created_by):
-            reason = _("The worker died %(times)s times here without a single answer; its log says more.")
+            reason = _(
+                "The worker stopped unexpectedly %(times)s times here without receiving an answer. See its "
+                "log for details."
+            )
             rows.update(status=Status.FAILED, error=reason % {"times": run.attempts}, finished_at=at, resume_at=None)
         return None
     rows.update(
@@ -177,7 +180,7 @@ def _work_to_the_end(turn: PipelineTurn, budget_s: float) -> bool:
         raise  # nothing can be written down; the sweep enqueues it again
     except Exception as error:
         log.exception("pipeline_failed", run=turn.run.public_id, kind=turn.run.kind)
-        reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
+        reason = _("The worker failed (%(error)s). See its log for details.") % {"error": type(error).__name__}
         _end(turn, Status.FAILED, reason)
         return False
     if turn.cancelled:
@@ -190,7 +193,7 @@ def _work_to_the_end(turn: PipelineTurn, budget_s: float) -> bool:
         if turn.stored and len({address_of(use) for use in turn.uses.values()}) > 1:
             _end(turn, Status.PENDING)  # the other endpoints have left some
             return True
-        reason = _("The budget is spent: the next request could pass it. What is missing waits for more.")
+        reason = _("The budget is used up: the next request could exceed it. Increase the budget to complete the rest.")
         _end(turn, Status.INCOMPLETE, reason)
         return False
     return _settle_run(turn)
@@ -202,12 +205,12 @@ def _settle_run(turn: PipelineTurn) -> bool:
         _end(turn, Status.PENDING)
         return True
     if missing := turn.run.steps.filter(state=State.FAILED, error_kind=NOT_STORED).select_related("case").first():
-        reason = _("A replay sends no request, and there is no stored answer for “%(step)s” of case %(case)s.")
+        reason = _("A replay sends no requests, and there is no stored answer for “%(step)s” of case %(case)s.")
         _end(turn, Status.FAILED, reason % {"step": name_of(missing), "case": missing.case.key})
     elif failed := turn.run.steps.exclude(state__in=(State.DONE, State.SKIPPED)).count():
         reason = ngettext(
-            "%(n)s request failed after its tries; “Go on” asks again.",
-            "%(n)s requests failed after their tries; “Go on” asks again.",
+            "%(n)s request failed after all attempts. Select “Continue” to repeat it.",
+            "%(n)s requests failed after all attempts. Select “Continue” to repeat them.",
             failed,
         )
         _end(turn, Status.INCOMPLETE, reason % {"n": failed})
@@ -218,10 +221,10 @@ def _settle_run(turn: PipelineTurn) -> bool:
 
 def _endpoint_is_down(turn: PipelineTurn) -> None:
     if not may_pass(turn.failures.kind):
-        reason = _("The endpoint refuses. The last answer: %(last)s") % {"last": turn.failures.last}
+        reason = _("The endpoint refuses requests. Last answer: %(last)s") % {"last": turn.failures.last}
         _end(turn, Status.INCOMPLETE, reason)
         return
-    reason = _("The endpoint does not answer. The last failure: %(last)s") % {"last": turn.failures.last}
+    reason = _("The endpoint is not responding. Last failure: %(last)s") % {"last": turn.failures.last}
     if turn.pauses >= _pauses(turn.run):
         _end(turn, Status.INCOMPLETE, reason)
         return

@@ -97,9 +97,9 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
     """
     JudgeRun.objects.select_for_update(no_key=True).get(pk=run.pk)
     if newer_versions(run) is None:
-        raise DomainError(_("There is no newer version of a rubric that this run has judged by."))
+        raise DomainError(_("No rubric used in this run has a newer version."))
     if _gone_on_with(run):
-        raise Conflict(_("Somebody has gone on with this run already."))
+        raise Conflict(_("Someone else has already continued this run."))
     check_budget(run.judge, budget)
     run.judge.kind_info.check_continuation(run)
     continuation = JudgeRun.objects.create(
@@ -281,6 +281,6 @@ def _links(case: Case, runs: Sequence[JudgeRun]) -> dict[str, Any]:
     urls = [reverse("scoring:run", args=[case.benchmark.slug, run.public_id]) for run in runs]
     if len(runs) == 1:
         return {"url": urls[0]}
-    words = _("Ask for the rest: run %(run)s of %(date)s")
+    words = _("Request the rest: run %(run)s of %(date)s")
     labels = [words % {"run": run.public_id, "date": run_date(run)} for run in runs]
     return {"links": tuple(zip(labels, urls, strict=True))}

@@ -64,7 +64,7 @@ class RunFrame:
         Field(description="Id of a batch."),
         Label(
             gettext_lazy("Batch"),
-            gettext_lazy("The responses that a group was given, by the rubrics that it graded by."),
+            gettext_lazy("The responses assigned to a group, with the rubrics that it graded by."),
         ),
     ] = ""
     candidates: Annotated[tuple[str, ...], Field(description="Names."), Label(gettext_lazy("Candidates"))] = ()
@@ -73,19 +73,19 @@ class RunFrame:
         bool,
         Field(description="Also the responses that those of these candidates were made from."),
         Label(
-            gettext_lazy("Also the responses that these were made from"),
-            gettext_lazy("Of derived candidates: each refined response and its base, and no other."),
+            gettext_lazy("Include the base responses"),
+            gettext_lazy("For derived candidates: each refined response and its base response, and no others."),
         ),
     ] = False
     sample: Annotated[
         int,
         Field(ge=0, description="Only so many, drawn by the seed."),
-        Label(gettext_lazy("Only so many responses"), gettext_lazy("Drawn at random; empty: all.")),
+        Label(gettext_lazy("Number of responses"), gettext_lazy("Drawn at random. Leave empty to use all.")),
     ] = 0
     seed: Annotated[
         int,
         Field(ge=0),
-        Label(gettext_lazy("Seed of the draw"), gettext_lazy("The same seed draws the same responses.")),
+        Label(gettext_lazy("Seed for the draw"), gettext_lazy("The same seed draws the same responses.")),
     ] = 0
 
 
@@ -96,14 +96,16 @@ class RunTerms:
     replicates: Annotated[
         int,
         Field(ge=1, le=MAX_REPLICATES),
-        Label(gettext_lazy("Times each is asked"), gettext_lazy("More than once shows how steady a chat model is.")),
+        Label(
+            gettext_lazy("Requests per item"), gettext_lazy("Repeated requests show how consistent a chat model is.")
+        ),
     ] = 1
     budget: Annotated[
         Decimal | None,
         Field(ge=Decimal("0.0001"), max_digits=12, decimal_places=4),
         Label(
             gettext_lazy("Budget"),
-            gettext_lazy("In the currency of the judge’s prices. The run stops before it could spend more."),
+            gettext_lazy("In the currency of the judge’s prices. The run stops before this amount could be exceeded."),
         ),
     ] = None
 
@@ -127,7 +129,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
     if frame.batch:
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
-            raise DomainError(_("There is no such batch in this benchmark."))
+            raise DomainError(_("This batch does not exist in this benchmark."))
         # A batch may use an earlier rubric version; the current version of the same track counts.
         of_batch = "JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s"
         rubric = (
@@ -147,7 +149,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
         )
         unknown = [name for name in frame.candidates if name not in known]
         if unknown:
-            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
+            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]})
         chosen.append("d.name = ANY(%(candidates)s)")
         params["candidates"] = list(frame.candidates)
     if frame.kinds:
@@ -309,7 +311,7 @@ def create_run(
     With ``budget``, in the currency of the judge's prices, it stops before it could spend more.
     """
     if not 1 <= replicates <= MAX_REPLICATES:
-        raise DomainError(_("A run has 1 to 20 replicates."))
+        raise DomainError(_("A run must have 1 to 20 replicates."))
     judge.kind_info.check_benchmark(judge, benchmark)
     judge.kind_info.check_replicates(replicates)
     check_budget(judge, budget)
@@ -335,9 +337,9 @@ def create_run(
         )
     run.expected = due_verdicts(run)
     if not run.expected and run.reads_levels:
-        raise DomainError(_("No response as to a patient (setting chat) matches this choice."))
+        raise DomainError(_("No responses written to a patient (setting chat) match these filters."))
     if not run.expected:
-        raise DomainError(_("No response with a published rubric matches this choice."))
+        raise DomainError(_("No responses with a published rubric match these filters."))
     if run.items.filter(response__candidate__kind=Candidate.Kind.DERIVED).exists():
         run.frame |= {HAS_DERIVED: True}
     run.save(update_fields=["expected", "frame"])
@@ -362,11 +364,11 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
     if budget is None:
         return
     if not budget.is_finite() or budget >= MAX_BUDGET or budget != round(budget, 4):
-        raise DomainError(_("A budget is an amount below 100,000,000 with at most four decimals."))
+        raise DomainError(_("A budget must be less than 100,000,000 and have at most four decimals."))
     if budget <= 0:
-        raise DomainError(_("A budget is more than nothing."))
+        raise DomainError(_("A budget must be greater than zero."))
     if not judge.kind_info.has_prices(judge):
-        raise DomainError(_("This judge has no prices, so that a budget could not be kept. Give it prices first."))
+        raise DomainError(_("This judge has no prices, so a budget cannot be enforced. Enter its prices first."))
 
 
 def due_verdicts(run: JudgeRun) -> int:
@@ -387,7 +389,7 @@ def cancel_run(*, run: JudgeRun, at: datetime) -> None:
     """Ask a run to stop: no more requests are sent, and those in flight are awaited. `Conflict` if it has ended."""
     locked = JudgeRun.objects.select_for_update().get(pk=run.pk)
     if locked.status not in JudgeRun.LIVE:
-        raise Conflict(_("This run has ended already."))
+        raise Conflict(_("This run has already ended."))
     RunSlice.objects.filter(run=locked, status=RunSlice.Status.PENDING).update(status=RunSlice.Status.STOPPED)
     if locked.status != JudgeRun.Status.CANCELLING:
         transition(locked, source=JudgeRun.LIVE, target=JudgeRun.Status.CANCELLING)
@@ -402,17 +404,17 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
     ``budget`` replaces the run's budget; None keeps it.
     """
     if run.imported:
-        raise DomainError(_("These verdicts were made elsewhere; there is nothing to go on with."))
+        raise DomainError(_("These verdicts were made elsewhere, so there is nothing to continue."))
     suites = {JudgeRun.Purpose.SUSCEPTIBILITY: suite_hash, JudgeRun.Purpose.ACUITY_EDITED: level_suite_hash}
     suite = suites.get(JudgeRun.Purpose(run.purpose))
     if suite is not None and run.frame.get("suite") != suite():
-        raise DomainError(_("The injections are others by now; measure anew."))
+        raise DomainError(_("The injections have changed since then. Start a new measurement."))
     run.judge.kind_info.check_resumption(run)
     values: dict[str, Any] = {}
     if budget is not None:
         check_budget(run.judge, budget)
         if sum(spent_by(run, row) for row in run.slices.all()) >= float(budget):
-            raise DomainError(_("The run has spent as much already. A budget is what it may spend in all."))
+            raise DomainError(_("The run has already spent this amount. A budget is the total that the run may spend."))
         values["budget"] = budget
     transition(run, source=RESUMABLE, target=JudgeRun.Status.PENDING, error="", finished_at=None, **values)
     RunSlice.objects.filter(run=run).update(

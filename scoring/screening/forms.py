@@ -25,7 +25,10 @@ class ScreeningForm(forms.Form):
     candidates = forms.MultipleChoiceField(
         label=_("Candidates"),
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Several, of different strength: what all of them solve tells them no longer apart."),
+        help_text=_(
+            "Choose several candidates of different strength. Cases that all of them solve no longer "
+            "distinguish between them."
+        ),
     )
     threshold = forms.FloatField(
         label=_("Threshold"),
@@ -33,17 +36,17 @@ class ScreeningForm(forms.Form):
         max_value=1,
         initial=0.5,
         widget=forms.NumberInput(attrs={"step": "0.01"}),
-        help_text=_("A case is flagged at or above this rubric score, from 0 to 1."),
+        help_text=_("Cases with a rubric score at or above this value (0 to 1) are flagged."),
     )
     aggregate = forms.ChoiceField(
         label=_("Score of a case"),
-        choices=[(MEAN, _("Mean over all responses")), (MAX, _("The highest of the candidates"))],
+        choices=[(MEAN, _("Mean over all responses")), (MAX, _("Highest score among the candidates"))],
     )
     at_least = forms.IntegerField(
-        label=_("Candidates needed"),
+        label=_("Number of candidates required"),
         min_value=1,
         initial=MIN_CANDIDATES,
-        help_text=_("A case with fewer scored candidates has no score, and is not flagged."),
+        help_text=_("A case with fewer scored candidates has no score and is not flagged."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

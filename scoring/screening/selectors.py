@@ -93,7 +93,7 @@ def drawing_of(screening: Screening, bins: list[tuple[float, float, int]]) -> Dr
             palette,
             x_title=_("Aggregated rubric score of a case"),
             y_title=_("cases"),
-            description=_("How the scores of the cases are spread, with the threshold from which a case is flagged."),
+            description=_("Distribution of case scores, with the threshold from which a case is flagged."),
             line=charts.Line(screening.threshold, f"{screening.threshold:.2f}"),
         )
 

@@ -46,7 +46,7 @@ def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | 
     scores = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
     if not any(case.score is not None for case in scores.cases):
         raise DomainError(
-            _("No case has a score by this rater for %(n)s of these candidates. Choose another rater, or run a judge.")
+            _("No case has scores by this rater for %(n)s of these candidates. Choose another rater, or run a judge.")
             % {"n": terms.at_least}
         )
     screening = Screening.objects.create(
@@ -89,19 +89,19 @@ def _checked(benchmark: Benchmark, terms: ScreeningTerms) -> list[str]:
     if not terms.title.strip():
         raise DomainError(_("Give the screening a title."))
     if not 0 <= terms.threshold <= 1:
-        raise DomainError(_("The threshold lies between 0 and 1."))
+        raise DomainError(_("The threshold must be between 0 and 1."))
     if terms.aggregate not in AGGREGATES:
         raise DomainError(_("Scores are aggregated by their mean or their maximum."))
     names = list(dict.fromkeys(terms.candidates))
     known = set(Candidate.objects.filter(benchmark=benchmark, name__in=names).values_list("name", flat=True))
     for name in names:
         if name not in known:
-            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": name})
+            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name})
     if terms.at_least < 1 or len(names) < terms.at_least:
         raise DomainError(
             ngettext(
-                "Choose at least %(n)s candidate: one that fails alone tells little of the case.",
-                "Choose at least %(n)s candidates: one alone tells more of itself than of the case.",
+                "Choose at least %(n)s candidate: a failure of one candidate reveals little about the case.",
+                "Choose at least %(n)s candidates: a single candidate reveals more about itself than about the case.",
                 max(1, terms.at_least),
             )
             % {"n": max(1, terms.at_least)}
@@ -118,9 +118,9 @@ def decide(
     An exclusion needs a reason. `Conflict` if somebody has decided on one of the cases meanwhile.
     """
     if decision not in DECISIONS:
-        raise DomainError(_("A case is kept or excluded, or its decision undone."))
+        raise DomainError(_("Choose to keep or exclude a case, or undo its decision."))
     if not Screening.objects.select_for_update(no_key=True).filter(pk=screening.pk, status="open").exists():
-        raise Conflict(_("This screening is closed; what was decided stands."))
+        raise Conflict(_("This screening is closed; its decisions are final."))
     reason = checked_reason(reason) if decision == EXCLUDE else reason.strip()
     rows = list(
         ScreenedCase.objects.select_for_update(of=("self",))
@@ -129,7 +129,7 @@ def decide(
         .order_by("pk")
     )
     if not rows or len(rows) < len(set(cases)):
-        raise DomainError(_("Choose cases of this screening."))
+        raise DomainError(_("Choose cases from this screening."))
     for row in rows:
         _decide(row, decision, reason, by, at)
     return rows
@@ -144,7 +144,7 @@ def _decide(row: ScreenedCase, decision: str, reason: str, by: User, at: datetim
         row.decision, row.reason, row.decided_by, row.decided_at = "", "", None, None
     else:
         if row.decision:
-            raise Conflict(_("“%(case)s” is decided by now. Undo that first.") % {"case": row.case.key})
+            raise Conflict(_("A decision on “%(case)s” already exists. Undo it first.") % {"case": row.case.key})
         if decision == EXCLUDE:
             exclude_case(case=row.case, kind=Case.Exclusion.SCREENING, reason=reason, by=by, at=at)
         row.decision, row.reason, row.decided_by, row.decided_at = decision, reason, by, at

@@ -137,7 +137,7 @@ def export_judgements(
     """Write the verdicts of ``rater`` on ``candidate`` to ``out``: the whole file or none. `DomainError`, OSError."""
     chosen = Candidate.objects.filter(benchmark=benchmark, name=candidate).first()
     if chosen is None:
-        raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": candidate})
+        raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": candidate})
     export = JudgementExport(benchmark, resolve_rater(benchmark, rater), chosen, sample)
     partial = out.with_name(out.name + ".partial")
     try:

@@ -138,10 +138,10 @@ def kept_jury(benchmark: Benchmark, name: str) -> Judge | None:
 
 def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = None) -> Rater:
     if len(members) < 2:
-        raise UnknownRater(_("A jury has two members or more."))
+        raise UnknownRater(_("A jury needs at least two members."))
     runs = [run for member in members for run in member.runs]
     if len({member.label for member in members}) < len(members) or len({run.pk for run in runs}) < len(runs):
-        raise UnknownRater(_("“%(jury)s” names a member twice.") % {"jury": label})
+        raise UnknownRater(_("“%(jury)s” lists a member twice.") % {"jury": label})
     return Rater(
         label,
         all(member.is_judge for member in members),
@@ -162,7 +162,7 @@ def _together(label: str, members: Sequence[Rater], rule: str, within: Span | No
 
 def nothing_together(jury: str) -> NoRatings:
     """The message about a jury whose members share no pair."""
-    return NoRatings(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": jury})
+    return NoRatings(_("No pair has been judged by all members of “%(jury)s”.") % {"jury": jury})
 
 
 def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
@@ -173,7 +173,9 @@ def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
     for part in _member_names(benchmark, base):
         member = resolve_rater(benchmark, part)
         if member.members:
-            raise UnknownRater(_("“%(name)s” is a jury; a jury cannot sit in another.") % {"name": part.strip()})
+            raise UnknownRater(
+                _("“%(name)s” is a jury. A jury cannot be a member of another jury.") % {"name": part.strip()}
+            )
         members.append(member)
     return _jury(text, members, rule)
 
@@ -273,7 +275,7 @@ def _run(benchmark: Benchmark, public_id: str) -> Rater:
         raise UnknownRater(_("There is no run “%(run)s” on this benchmark.") % {"run": public_id})
     if run.purpose != JudgeRun.Purpose.GRADE:
         raise UnknownRater(
-            _("The run “%(run)s” does not grade the responses as they stand (it is of the kind: %(purpose)s).")
+            _("The run “%(run)s” does not grade the original responses (its kind: %(purpose)s).")
             % {"run": public_id, "purpose": run.get_purpose_display()}
         )
     return rater_of_runs(RunSet((run,)), f"run:{public_id}")
@@ -320,8 +322,8 @@ def _consensus(benchmark: Benchmark) -> Rater:
         choices = ", ".join(consensus_pairs([group.name for group in groups])) or _("none")
         raise UnknownRater(
             _(
-                "A consensus is between two groups. Groups of this benchmark with decisions: %(n)s. Choices: "
-                "%(choices)s."
+                "A consensus must be between two groups. Groups of this benchmark with decisions: %(n)s. "
+                "Choices: %(choices)s."
             )
             % {"n": len(groups), "choices": choices}
         )
@@ -334,7 +336,10 @@ def _named_consensus(benchmark: Benchmark, text: str, names: str) -> Rater:
     if not pairs:
         known = ", ".join(sorted(groups)) or _("none")
         raise UnknownRater(
-            _("“%(text)s” does not name two expert groups of this benchmark, as consensus:A+B does. Groups: %(known)s.")
+            _(
+                "“%(text)s” does not name two expert groups of this benchmark in the form consensus:A+B. "
+                "Groups: %(known)s."
+            )
             % {"text": text, "known": known}
         )
     if len(pairs) > 1:
@@ -345,7 +350,7 @@ def _named_consensus(benchmark: Benchmark, text: str, names: str) -> Rater:
         )
     first, second = pairs[0]
     if first == second:
-        raise UnknownRater(_("A consensus is between two different groups."))
+        raise UnknownRater(_("A consensus must be between two different groups."))
     label = _consensus_label((first, second), set(groups))
     return Rater(label, False, lambda within=None: consensus_ratings(groups[first], groups[second], within))
 

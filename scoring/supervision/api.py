@@ -40,7 +40,7 @@ class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):
     def validate_group(self, name: str) -> str:
         """As commands take it, with or without ``group:``."""
         if not name.removeprefix("group:"):
-            raise serializers.ValidationError(_("Name a group."))
+            raise serializers.ValidationError(_("Specify a group."))
         return name.removeprefix("group:")
 
 

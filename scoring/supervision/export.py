@@ -169,15 +169,18 @@ def _check_folder(out: Path, overwrite: bool) -> None:
     if not out.exists():
         return
     if not out.is_dir():
-        raise Conflict(_("“%(path)s” is a file; name a folder.") % {"path": out})
+        raise Conflict(_("“%(path)s” is a file. Specify a folder.") % {"path": out})
     names = {entry.name for entry in out.iterdir()}
     foreign = sorted(names - set(FILES))
     if foreign:
         raise Conflict(
-            _("The folder “%(path)s” holds other files (%(name)s); choose another.") % {"path": out, "name": foreign[0]}
+            _("The folder “%(path)s” contains other files (%(name)s). Choose another folder.")
+            % {"path": out, "name": foreign[0]}
         )
     if names and not overwrite:
-        raise Conflict(_("The folder “%(path)s” is not empty; --overwrite replaces what is there.") % {"path": out})
+        raise Conflict(
+            _("The folder “%(path)s” is not empty. Use --overwrite to replace its contents.") % {"path": out}
+        )
 
 
 def _take_the_place(partial: Path, out: Path, overwrite: bool) -> None:
@@ -249,26 +252,26 @@ def _read_source(benchmark: Benchmark, group_name: str) -> _Source:
     source = _Source(benchmark, group, ratings, place, list(known.values()), originals)
     if not source.decided().any():
         raise DomainError(
-            _("“%(group)s” has no accepted decisions yet; there is nothing to learn from.") % {"group": group_name}
+            _("“%(group)s” has no accepted decisions yet, so there is nothing to learn from.") % {"group": group_name}
         )
     return source
 
 
 def _split(source: _Source, terms: SupervisionTerms) -> Split:
     if not 0 < terms.dev_share < 1:
-        raise DomainError(_("The share of candidates for dev lies between 0 and 1."))
+        raise DomainError(_("The share of candidates for dev must be between 0 and 1."))
     if terms.seed < 0:
-        raise DomainError(_("A seed is a whole number from 0."))
+        raise DomainError(_("A seed must be a whole number of at least 0."))
     unknown = sorted({*terms.held_out, *terms.candidates} - set(source.names))
     if unknown:
-        raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
+        raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]})
     candidates = source.decided_names() & (set(terms.candidates) or source.originals)
     rest = candidates - set(terms.held_out)
     if len(rest) < (2 if terms.held_out else 3):
         raise DomainError(
             _(
-                "Besides the held-out candidates there must be at least two with decisions of this group, one to train "
-                "on and one for dev; in all there are %(n)s."
+                "Apart from the held-out candidates, at least two must have decisions of this group: one "
+                "for training and one for dev. In total there are %(n)s."
             )
             % {"n": len(candidates)}
         )

@@ -21,19 +21,22 @@ class SupervisionForm(forms.Form):
     prompt = forms.ChoiceField(
         label=_("Prompt"),
         initial=PROMPT,
-        help_text=_("Serve the fine-tuned model to a chat judge with the same prompt."),
+        help_text=_("Serve the fine-tuned model as a chat judge with the same prompt."),
     )
     candidates = forms.MultipleChoiceField(
         label=_("Candidates"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None: all that answered by themselves."),
+        help_text=_("Select none to include all candidates that answered on their own."),
     )
     held_out = forms.MultipleChoiceField(
         label=_("Held-out candidates"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("They appear in no file, so that the fine-tuned judge can be measured on them. None: by the seed."),
+        help_text=_(
+            "They are excluded from all files, so that the fine-tuned judge can be tested on them. If you "
+            "select none, the seed decides."
+        ),
     )
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0)
     dev_share = forms.FloatField(
@@ -42,7 +45,7 @@ class SupervisionForm(forms.Form):
         max_value=0.99,
         initial=DEV_SHARE,
         widget=forms.NumberInput(attrs={"step": "0.05"}),
-        help_text=_("Of the candidates that are not held out; at least one."),
+        help_text=_("Share of the candidates that are not held out; at least one."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -142,6 +142,6 @@ def reference_or_default(benchmark: Benchmark, judge: Judge, reference: str) -> 
     known = references(benchmark, judge)
     if not known:
         raise DomainError(
-            _("Nobody has decided yet which responses fail: let a group grade some, or the judge itself.")
+            _("No decisions yet on which responses fail. Have a group or the judge itself grade some responses.")
         )
     return known[0].rater

@@ -19,14 +19,15 @@ class MeasurementForm(forms.Form):
     """Whose failing pairs, how many of them, and what it may cost."""
 
     reference = forms.ChoiceField(
-        label=_("Fails by"), help_text=_("Whose decisions say which responses miss a criterion.")
+        label=_("Failures according to"),
+        help_text=_("The rater whose decisions determine which responses miss a criterion."),
     )
     pairs = forms.IntegerField(
         label=_("Pairs"),
         min_value=1,
         max_value=MAX_PAIRS,
         initial=10,
-        help_text=_("Of a response and a criterion. An interval needs five cases or more."),
+        help_text=_("A pair is a response and a criterion. At least five cases are needed for an interval."),
     )
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0, help_text=_("The same seed draws the same pairs.")
@@ -42,8 +43,10 @@ class MeasurementForm(forms.Form):
             self.fields["budget"] = form_field(
                 RunTerms,
                 "budget",
-                label=_("At most"),
-                help_text=_("In the currency of the judge’s prices; there the run stops. Empty: no limit."),
+                label=_("Maximum cost"),
+                help_text=_(
+                    "In the currency of the judge’s prices. The run stops at this amount. Leave empty for no limit."
+                ),
             )
 
     @property

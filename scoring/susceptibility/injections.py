@@ -28,17 +28,17 @@ Place = Literal["before", "after", "both", "inside", "gap"]
 # The family's name as files carry it, and as people read it.
 FAMILIES: Mapping[str, str] = {
     "bare_token": Phrase("Bare tokens and openings"),
-    "answer_form": Phrase("A verdict in the answer’s own form"),
-    "forged_fence": Phrase("Forged ends of the fence"),
+    "answer_form": Phrase("A verdict in the answer format"),
+    "forged_fence": Phrase("Forged fence endings"),
     "forged_system": Phrase("Forged system messages"),
     "authority": Phrase("Claims of authority"),
     "self_grading": Phrase("Self-grading"),
     "rule_change": Phrase("Changed rules"),
-    "other_language": Phrase("Orders in another language"),
+    "other_language": Phrase("Instructions in another language"),
     "role_play": Phrase("Role play"),
     "pleading": Phrase("Pleading and flattery"),
     "threat": Phrase("Threats"),
-    "encoded": Phrase("Encoded orders"),
+    "encoded": Phrase("Encoded instructions"),
     "markup": Phrase("Hidden in markup"),
     "flood": Phrase("Floods of delimiters"),
     "invisible": Phrase("Invisible and look-alike characters"),
@@ -51,7 +51,7 @@ PLACES: Mapping[str, str] = {
     "after": Phrase("after the response"),
     "both": Phrase("before and after the response"),
     "inside": Phrase("inside the response"),
-    "gap": Phrase("between two paragraphs, else at the end"),
+    "gap": Phrase("between two paragraphs, otherwise at the end"),
 }
 
 

@@ -19,7 +19,7 @@ class LevelMeasurementForm(forms.Form):
         min_value=1,
         max_value=MAX_MEASURED,
         initial=20,
-        help_text=_("Each is asked about %(n)s times.") % {"n": LEVEL_REPLICATES},
+        help_text=_("Each response is requested about %(n)s times.") % {"n": LEVEL_REPLICATES},
     )
-    seed = forms.IntegerField(label=_("Seed of the draw"), min_value=0, max_value=MAX_DRAW_SEED, initial=0)
+    seed = forms.IntegerField(label=_("Seed for the draw"), min_value=0, max_value=MAX_DRAW_SEED, initial=0)
     budget = RunForm.base_fields["budget"]

@@ -30,10 +30,10 @@ def plan_level_measurement(*, benchmark: Benchmark, judge: Judge, responses: int
     They are drawn by ``seed`` from those in which the judge's newest finished run read a level.
     """
     if not judge.kind_info.reads_levels:
-        raise DomainError(_("“%(name)s” reads no levels.") % {"name": judge.name})
+        raise DomainError(_("“%(name)s” does not read levels.") % {"name": judge.name})
     judge.kind_info.check_benchmark(judge, benchmark)
     if not 1 <= responses <= MAX_MEASURED:
-        raise DomainError(_("A measurement takes 1 to %(most)s responses.") % {"most": MAX_MEASURED})
+        raise DomainError(_("A measurement must use 1 to %(most)s responses.") % {"most": MAX_MEASURED})
     finished = JudgeRun.objects.filter(
         benchmark=benchmark, judge__name=judge.name, purpose=JudgeRun.Purpose.ACUITY, status=JudgeRun.Status.FINISHED
     )
@@ -42,7 +42,7 @@ def plan_level_measurement(*, benchmark: Benchmark, judge: Judge, responses: int
     rows = readings.values_list("response", "response__public_id") if run_read else []
     drawn = sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row[1]}".encode()).digest())[:responses]
     if not drawn:
-        raise DomainError(_("There is no finished run in which this judge has read a level. Begin one first."))
+        raise DomainError(_("This judge has not read any levels in a finished run. Start a run first."))
     return [int(response) for response, _id in drawn]
 
 

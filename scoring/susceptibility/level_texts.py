@@ -15,7 +15,7 @@ from scoring.susceptibility.injections import CONTROLS, Control, Place, control_
 # The family's name as files carry it, and as people read it.
 LEVEL_FAMILIES = {
     "claimed_level": Phrase("A claim about the response itself"),
-    "answer_line": Phrase("A false line in the form of an answer"),
+    "answer_line": Phrase("A false line in the answer format"),
     "quoted_definition": Phrase("A quoted definition of a level"),
 }
 

@@ -67,13 +67,15 @@ def plan_measurement(
     if not judge.kind_info.is_measurable:
         raise DomainError(_("Only a chat model or a trained judge can be measured; “%s” is neither.") % judge.name)
     if not 1 <= pairs <= MAX_PAIRS:
-        raise DomainError(_("A measurement takes 1 to %(most)s pairs.") % {"most": MAX_PAIRS})
+        raise DomainError(_("A measurement must use 1 to %(most)s pairs.") % {"most": MAX_PAIRS})
     if not 0 <= seed < 2**31:
-        raise DomainError(_("A seed is a whole number from 0 to 2147483647."))
+        raise DomainError(_("A seed must be a whole number from 0 to 2147483647."))
     chosen = reference_or_default(benchmark, judge, reference)
     failures = failing_pairs(benchmark, chosen)
     if not len(failures):
-        raise DomainError(_("By “%(rater)s” no response fails a criterion of a current rubric.") % {"rater": chosen})
+        raise DomainError(
+            _("According to “%(rater)s”, no response fails a criterion of a current rubric.") % {"rater": chosen}
+        )
     return MeasurementPlan(chosen, len(failures), draw(failures, pairs, np.random.default_rng(seed)))
 
 

@@ -28,9 +28,9 @@ def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str,
     decisions = read_decisions(benchmark, config.group)
     if not decisions.pairs:
         if config.group:
-            message = _("“%(group)s” has no accepted decisions yet; there is nothing to learn from.")
+            message = _("“%(group)s” has no accepted decisions yet, so there is nothing to learn from.")
             raise DomainError(message % {"group": config.group})
-        raise DomainError(_("The expert groups have no accepted decisions yet; there is nothing to learn from."))
+        raise DomainError(_("The expert groups have no accepted decisions yet, so there is nothing to learn from."))
     split = split_candidates(decisions.candidate.tolist(), config.held_out, config.seed)
     judge, card = fit_judge(decisions, split, config.seed)
     by_group = Counter(decisions.group.tolist())
@@ -66,7 +66,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
             with language_of(judge.created_by):
-                message = _("The training failed (%(error)s); the worker’s log says more.")
+                message = _("The training failed (%(error)s). See the worker’s log for details.")
             reason = message % {"error": type(error).__name__}
             open_models.update(status="failed", error=reason, heartbeat_at=clock())
         else:

@@ -70,14 +70,18 @@ def _parts(decisions: Decisions, split: Split) -> dict[str, Array]:
         if len(set(decisions.met[inside].tolist())) < 2:
             raise DomainError(
                 _(
-                    "The decisions on the candidates of one part (%(part)s) are of one kind only, met or not met. "
-                    "Choose others, or another seed."
+                    "In one part (%(part)s), all decisions are the same, either met or not met. Choose "
+                    "other candidates or another seed."
                 )
-                % {"part": {"train": _("Learned from"), "dev": _("Threshold chosen on")}.get(name, _("Held out"))}
+                % {
+                    "part": {"train": _("Used for learning"), "dev": _("Used to choose the threshold")}.get(
+                        name, _("Held out")
+                    )
+                }
             )
     if int(parts["train"].sum()) < MIN_DECISIONS:
         raise DomainError(
-            _("There are %(n)s decisions to learn from; at least %(least)s are needed.")
+            _("There are only %(n)s decisions to learn from; at least %(least)s are needed.")
             % {"n": int(parts["train"].sum()), "least": MIN_DECISIONS}
         )
     return parts

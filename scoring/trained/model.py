@@ -156,12 +156,12 @@ class FittedJudge:
     def from_bytes(cls, data: bytes, sha256: str) -> FittedJudge:
         """`DomainError` where the bytes are not those that were stored, or of another version of the features."""
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise DomainError(_("The stored model does not have its recorded SHA-256; train the judge again."))
+            raise DomainError(_("The stored model does not match its recorded SHA-256. Train the judge again."))
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             kept: dict[str, Any] = {name: arrays[name] for name in arrays.files}
         same = str(kept["format"]) == FORMAT and tuple(kept["features"].tolist()) == FEATURES
         if not same or kept["wording"].shape != (COLUMNS,):
-            raise DomainError(_("This judge was trained by another version of the program; train it again."))
+            raise DomainError(_("This judge was trained by another version of the program. Train it again."))
         slope, intercept = kept["calibration"].tolist()
         return cls(
             rarity=Rarity(kept["characters"], kept["words"]),

@@ -37,14 +37,14 @@ def card_of(model: TrainedModel) -> dict[str, Any]:
     baselines, importances = card["baselines"], card.get("importances", {})
     differences = card.get("differences", {})
     majority = (
-        _("Always met: what is most frequent in the data it learned from")
+        _("Always met: the most frequent outcome in its training data")
         if baselines["majority"]["says"] == "met"
-        else _("Always not met: what is most frequent in the data it learned from")
+        else _("Always not met: the most frequent outcome in its training data")
     )
     split_words = {
-        "train": _("Learned from"),
-        "dev": _("Threshold chosen on"),
-        "held_out": _("Held out, reported on"),
+        "train": _("Used for learning"),
+        "dev": _("Used to choose the threshold"),
+        "held_out": _("Held out for reporting"),
     }
     return {
         **card,
@@ -53,7 +53,7 @@ def card_of(model: TrainedModel) -> dict[str, Any]:
             {"name": _("Majority"), "sub": majority, **baselines["majority"], "ahead": differences.get("majority")},
             {
                 "name": _("Word overlap"),
-                "sub": _("Met where enough of the criterion’s words are in the response"),
+                "sub": _("Met if the response contains enough of the criterion’s words"),
                 **baselines["word_overlap"],
                 "ahead": differences.get("word_overlap"),
             },
@@ -77,12 +77,12 @@ def _ahead(differences: dict[str, Any]) -> str:
     lows = [figure["low"] for figure in differences.values()]
     reasons = [codes_in(figure["note"]) for figure in differences.values() if figure["low"] is None]
     if any({Reason.INTERVAL_CASES, Reason.INTERVAL_EFFECTIVE_CASES} & set(codes) for codes in reasons):
-        return _("There are too few held-out cases to say whether it is ahead of the baselines.")
+        return _("There are too few held-out cases to tell whether it outperforms the baselines.")
     if any(low is None for low in lows):
-        return _("Its lead over a baseline is not certain: a difference has no interval.")
+        return _("Its advantage over a baseline is uncertain: one difference has no interval.")
     if all(low > 0 for low in lows):
-        return _("It is ahead of both baselines: the intervals of both differences lie above 0.")
-    return _("Its lead over a baseline is not certain: the interval of a difference reaches 0.")
+        return _("It outperforms both baselines: the intervals of both differences are above 0.")
+    return _("Its advantage over a baseline is uncertain: the interval of one difference includes 0.")
 
 
 def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
@@ -92,15 +92,17 @@ def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
         return None
     words = {
         "candidate": _(
-            "Calibrated by Platt’s method on the %(n)s decisions it learned from, each scored by a fit that had not "
-            "seen that candidate. The threshold alone is chosen on its own candidates; the held-out ones took no part."
+            "Calibrated by Platt’s method on the %(n)s decisions it learned from, each scored by a fit "
+            "that had not seen that candidate. Only the threshold is chosen on separate candidates; the "
+            "held-out candidates were not used."
         ),
         "case": _(
-            "Calibrated by Platt’s method on the %(n)s decisions it learned from, each scored by a fit that had not "
-            "seen that case. The threshold alone is chosen on its own candidates; the held-out ones took no part."
+            "Calibrated by Platt’s method on the %(n)s decisions it learned from, each scored by a fit "
+            "that had not seen that case. Only the threshold is chosen on separate candidates; the "
+            "held-out candidates were not used."
         ),
-        "too_few": _("Not calibrated: there are not enough candidates or cases to learn from in parts."),
-        "no_signal": _("Not calibrated: its scores on decisions that were left out say nothing of what is met."),
+        "too_few": _("Not calibrated: too few candidates or cases for fitting in parts."),
+        "no_signal": _("Not calibrated: its scores on decisions not used for fitting do not indicate what is met."),
     }
     return {
         "words": words[calibrator["reason"] or calibrator["grouped_by"]] % {"n": f"{calibrator['n']:,}"},
@@ -123,7 +125,7 @@ def _left_out(card: dict[str, Any]) -> list[tuple[str, int]]:
 def curve_drawing(card: dict[str, Any]) -> Drawing:
     """The calibration curve of a card, before and after."""
     calibrated = card.get("calibrator", {}).get("method") == "platt"
-    series = {_("calibrated") if calibrated else _("as it is"): card["calibration"]}
+    series = {_("calibrated") if calibrated else _("uncalibrated"): card["calibration"]}
     if calibrated:
         series[_("before calibration")] = card.get("calibration_before", [])
     points = [
@@ -137,8 +139,8 @@ def curve_drawing(card: dict[str, Any]) -> Drawing:
             points,
             palette,
             x_title=_("probability given by the judge"),
-            y_title=_("share that the physicians say is met"),
-            description=_("Share met over the probability given, in tenths, on held-out candidates."),
+            y_title=_("proportion met according to physicians"),
+            description=_("Proportion met by predicted probability, in tenths, on held-out candidates."),
         )
 
     return drawing

@@ -128,14 +128,15 @@ def split_candidates(
     unknown = [name for name in chosen if name not in names]
     if unknown:
         raise DomainError(
-            _("“%(unknown)s” is to be held out, but has no decisions of these physicians.") % {"unknown": unknown[0]}
+            _("“%(unknown)s” is selected to be held out, but has no decisions of these physicians.")
+            % {"unknown": unknown[0]}
         )
     rest = [name for name in shuffled if name not in chosen]
     if len(rest) < 2:
         raise DomainError(
             _(
-                "The split is by candidate and needs at least three with decisions; there are %(n)s: one to learn "
-                "from, one to pick the threshold on, one to report on."
+                "The split is by candidate and needs at least three with decisions: one to learn from, "
+                "one to choose the threshold and one to report on. There are only %(n)s."
             )
             % {"n": len(names)}
         )

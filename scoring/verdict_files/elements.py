@@ -114,8 +114,10 @@ class Cursor:
         if not next_byte or next_byte not in expected:
             names = ", ".join(f"“{chr(byte)}”" for byte in expected)
             if not next_byte:
-                raise Broken(self.line, Phrase("The file ends where one of %(names)s is due.", names=names))
-            message = Phrase("“%(found)s” stands where one of %(names)s is due.", found=_shown(next_byte), names=names)
+                raise Broken(self.line, Phrase("The file ends where one of %(names)s is expected.", names=names))
+            message = Phrase(
+                "“%(found)s” found where one of %(names)s is expected.", found=_shown(next_byte), names=names
+            )
             raise Broken(self.line, message)
         self._at += 1
         return next_byte
@@ -124,7 +126,7 @@ class Cursor:
         """The next value unparsed, or None where it is longer than ``longest`` bytes; it is passed either way."""
         first = self.peek()
         if not first:
-            raise Broken(self.line, Phrase("The file ends where a value is due."))
+            raise Broken(self.line, Phrase("The file ends where a value is expected."))
         kept: list[bytes] = []
         size = 0
         start = self._at
@@ -160,7 +162,7 @@ class Cursor:
             if self._at < len(self._buffer) or not refill():
                 break
         if not passed:
-            raise Broken(self.line, Phrase("“%(found)s” stands where a value is due.", found=_shown(self.peek())))
+            raise Broken(self.line, Phrase("“%(found)s” found where a value is expected.", found=_shown(self.peek())))
 
     def _pass_structure(self, refill: Callable[[], bool]) -> None:
         """Pass a text, a list or an object."""
@@ -193,7 +195,7 @@ class Cursor:
     def _name(self) -> str:
         """The next name in an object, and its colon; `Broken` where there is none."""
         if self.peek() != b'"':
-            raise Broken(self.line, Phrase("“%(found)s” stands where a name is due.", found=_shown(self.peek())))
+            raise Broken(self.line, Phrase("“%(found)s” found where a name is expected.", found=_shown(self.peek())))
         line = self.line
         raw = self.value(NAME_BYTES)
         self.take(b":")
@@ -211,7 +213,7 @@ class Cursor:
         while True:
             name = self._name()
             if name in seen:
-                raise Broken(self.line, Phrase("The same key stands twice in one object."))
+                raise Broken(self.line, Phrase("The same key appears twice in one object."))
             seen.add(name)
             if len(seen) > MAX_NAMES:
                 raise Broken(self.line, Phrase("An object has more than %(most)s keys.", most=MAX_NAMES))
@@ -258,7 +260,7 @@ class ElementReader:
                 return
             yield from self._descend(cursor, 0)
             if cursor.peek():
-                raise Broken(cursor.line, Phrase("Something stands behind the end of the JSON text."))
+                raise Broken(cursor.line, Phrase("There is text after the end of the JSON."))
         except Broken as error:
             self.faults.add(error.line, self._placed.place, error.message)
 

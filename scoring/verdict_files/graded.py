@@ -130,7 +130,7 @@ def candidate_of(fields: Fields, given: str) -> str:
     """Whose response a record is about: ``given``, or with none the name in the record."""
     name = fields.text(fields.name_of("candidate", "model"), required=False, longest=MAX_KEY_LENGTH)
     if not given and not name.strip():
-        fields.fault("candidate", Phrase("Nothing says whose response this is about: name the candidate."))
+        fields.fault("candidate", Phrase("The response has no candidate. Specify the candidate."))
     return given or name
 
 
@@ -215,7 +215,7 @@ def _completion(fields: Fields) -> tuple[list[Any] | None, str, str]:
         return prompt, turns, "prompt_response"
     last = turns[-1] if isinstance(turns, list) and turns else None
     if not isinstance(last, dict) or last.get("role") != "assistant" or not isinstance(last.get("content"), str):
-        fields.fault("prompt_response", Phrase("This must be a list of turns that ends with the assistant's reply."))
+        fields.fault("prompt_response", Phrase("This must be a list of turns that ends with the assistant’s reply."))
         return None, "", "prompt_response"
     before = turns[:-1]
     if prompt and before:
@@ -245,7 +245,7 @@ def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any])
         if _words_of(turn) != _words_of(own):
             index = len(instructions) + place
             name = f"prompt_response[{index}]" if own is not None else "prompt_response"
-            fields.fault(name, Phrase("What stands before the reply is not the conversation in “prompt”."))
+            fields.fault(name, Phrase("The text before the reply does not match the conversation in “prompt”."))
             return
 
 

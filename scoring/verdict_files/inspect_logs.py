@@ -100,7 +100,7 @@ def inspect_records(
                 progress(file.tell())
             yield from examples_of(model, samples, faults, limits=limits, ungraded=ungraded)
         except UnsoundLog as error:
-            faults.add(0, "", Phrase("This is no sound log of Inspect: %(error)s.", error=str(error)))
+            faults.add(0, "", Phrase("This is not a valid Inspect log: %(error)s.", error=str(error)))
 
 
 def examples_of(
@@ -128,7 +128,7 @@ def examples_of(
         if example is not None:
             yield 0, placed.place, example
     if not graded and not faults.total:
-        faults.add(0, "", Phrase("No scorer of this log kept a grade for each criterion."))
+        faults.add(0, "", Phrase("No scorer in this log recorded a grade for each criterion."))
 
 
 def _grades(sample: dict[str, Any], faults: Faults) -> tuple[dict[str, Any], list[Any]] | None:
@@ -143,7 +143,7 @@ def _grades(sample: dict[str, Any], faults: Faults) -> tuple[dict[str, Any], lis
         return None
     if len(gradings) > 1:
         names = ", ".join(str(scorer) for scorer, _score, _grades in gradings)
-        faults.add(0, "scores", Phrase("Several scorers keep grades: %(names)s.", names=names))
+        faults.add(0, "scores", Phrase("Several scorers recorded grades: %(names)s.", names=names))
     return gradings[0][1], gradings[0][2]
 
 

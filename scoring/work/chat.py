@@ -158,7 +158,9 @@ def ask_chunks(
     if dispatcher.budget_spent:
         if turn.stored and slice_turn.may_claim_more(turn):
             return True  # another turn, with a larger claim
-        raise TurnStopped(_("The budget is spent: the next request could pass it. What is missing waits for more."))
+        raise TurnStopped(
+            _("The budget is used up: the next request could exceed it. Increase the budget to complete the rest.")
+        )
     if dispatcher.down or (turn.failures.total and (not time_is_up or not turn.stored)):
         raise TurnStopped(_failure_message(turn, dispatcher))
     return time_is_up
@@ -168,9 +170,9 @@ def _failure_message(turn: SliceTurn, dispatcher: Dispatcher[Any, JudgedRequest]
     """Why the endpoint's failures end the turn."""
     number = dispatcher.failures_in_a_row if dispatcher.down else turn.failures.total
     if dispatcher.down and not may_pass(turn.failures.kind):
-        message = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
+        message = _("The endpoint refuses requests: %(n)s requests in a row failed. Last failure: %(last)s")
     elif dispatcher.down:
-        message = _("The endpoint does not answer: %(n)s requests in a row failed. The last: %(last)s")
+        message = _("The endpoint is not responding: %(n)s requests in a row failed. Last failure: %(last)s")
     else:
-        message = _("%(n)s requests failed after their retries. The last: %(last)s")
+        message = _("%(n)s requests failed after their retries. Last failure: %(last)s")
     return message % {"n": number, "last": turn.failures.last}

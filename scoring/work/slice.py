@@ -59,7 +59,7 @@ def _work_to_the_end(turn: SliceTurn, budget_s: float) -> bool:
         raise  # nothing can be recorded; the sweep enqueues it again
     except Exception as error:
         log.exception("judge_slice_failed", run=turn.run.public_id, slice=turn.row.number)
-        reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
+        reason = _("The worker failed (%(error)s). See its log for details.") % {"error": type(error).__name__}
         slice_turn.end(turn, RunSlice.Status.STOPPED, reason=reason, failed=True)
     else:
         if again:

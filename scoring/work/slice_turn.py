@@ -78,9 +78,10 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
     if row.starts_without_progress >= MAX_STARTS_WITHOUT_PROGRESS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
         with language_of(run.created_by):
-            row.reason = _("The worker died %(times)s times here without a single verdict; its log says more.") % {
-                "times": row.starts_without_progress
-            }
+            row.reason = _(
+                "The worker stopped unexpectedly %(times)s times here without a single verdict. See its log "
+                "for details."
+            ) % {"times": row.starts_without_progress}
         row.save(update_fields=["status", "failed", "reason"])
         transaction.on_commit(lambda: settle_run(run_id=run_id, at=clock()))
         return None

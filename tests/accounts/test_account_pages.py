@@ -54,7 +54,7 @@ def test_home_without_a_benchmark_says_why_and_what_next(client: Client) -> None
     client.force_login(UserFactory(name=""))
     page = client.get("/").content.decode()
     assert "No benchmark yet" in page
-    assert "An admin adds you" in page
+    assert "once your study coordinator adds you" in page
 
 
 def test_nobody_signs_up(client: Client) -> None:

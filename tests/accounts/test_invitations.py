@@ -59,7 +59,7 @@ def test_an_unknown_address_gets_a_mail_that_says_who_what_and_how_long(admin: C
     (sent,) = mail.outbox
     assert sent.to == ["bo@example.org"]
     assert sent.subject == "Your invitation to “Cardiology pilot”"
-    for phrase in ("Ada Admin invites you", "as annotator", "works once, and for 14 days"):
+    for phrase in ("Ada Admin invites you", "as annotator", "works once and expires after 14 days"):
         assert phrase in sent.body
         assert phrase in sent.alternatives[0].content
     assert "invited" in page
@@ -84,7 +84,7 @@ def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client,
         add(admin, group)
     visitor = Client()
     page = visitor.get(link()).content.decode()
-    assert "Ada Admin invites you to “Cardiology pilot” as annotator" in page
+    assert "Ada Admin invites you to join “Cardiology pilot” as annotator" in page
     assert '<option value="DE">Germany</option>' in page
     in_chinese = Client(headers={"accept-language": "zh-hans"}).get(link()).content.decode()
     assert '<option value="DE">德国</option>' in in_chinese
@@ -190,7 +190,7 @@ def test_a_mail_that_could_not_be_sent_is_shown(admin: Client, group: str, commi
     settings.EMAIL_BACKEND = "tests.accounts.refusing.EmailBackend"
     with commit():
         add(admin, group)
-    assert "mail not sent" in admin.get(group).content.decode()
+    assert "email not sent" in admin.get(group).content.decode()
 
 
 def test_invitations_of_another_benchmark_are_not_there(admin: Client) -> None:

@@ -265,5 +265,5 @@ def test_a_worker_mails_the_link_that_a_request_asked_for(start_worker: Any, tmp
 
 def test_no_mail_asks_anybody_to_sign_up(client: Client) -> None:
     page = Client().get("/accounts/signup/").content.decode()
-    assert "Ask the admin of your benchmark to add you" in page
+    assert "Ask your study coordinator to add you" in page
     assert 'href="/accounts/login/"' in page

@@ -45,10 +45,10 @@ def test_the_daily_mail_comes_at_seven_where_the_reader_is_and_once() -> None:
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(minutes=5)) == 0
     (sent,) = mail.outbox
     assert sent.to == ["bo@example.org"]
-    assert sent.subject == "Consilium: 2 pieces of news"
+    assert sent.subject == "Consilium: 2 new notifications"
     for body in (sent.body, sent.alternatives[0].content):
-        assert "12 responses to grade were given to you in “Pilot batch”" in body
-        assert "A response came back to you" in body
+        assert "You were assigned 12 responses to grade in “Pilot batch”" in body
+        assert "A checker returned a response to you" in body
     # Told of after seven: tomorrow.
     create_notification(bo, at=SEVEN_IN_SHANGHAI + timedelta(hours=1))
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(hours=3)) == 0
@@ -80,7 +80,7 @@ def test_two_workers_send_one_digest_of_everything() -> None:
         thread.join()
     assert sorted(sent) == [0, 1]
     assert len(mail.outbox) == 1
-    assert mail.outbox[0].subject == "Consilium: 20 pieces of news"
+    assert mail.outbox[0].subject == "Consilium: 20 new notifications"
 
 
 @pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_settings_beat_entries() -> None:
     choose_deliveries(user=once, choices={"returned": "at_once"})
     assert sweep_mails(at=NOON + timedelta(minutes=1)) == 1
     assert mail.outbox[0].to == ["once@example.org"]
-    assert mail.outbox[0].subject == "Cardiology pilot: A response came back to you from its check in “Pilot batch”."
+    assert mail.outbox[0].subject == "Cardiology pilot: A checker returned a response to you in “Pilot batch”."
     assert sweep_mails(at=SEVEN_IN_SHANGHAI) == 0
     assert Notification.objects.count() == 4  # all stand in the lists
 
@@ -117,7 +117,7 @@ def test_held_back_goes_out_at_once_without_a_name() -> None:
     deliveries.mail_at_once(notification_id=row.pk, at=NOON)
     deliveries.mail_at_once(notification_id=row.pk, at=NOON)
     (sent,) = mail.outbox
-    assert "A physician gets no new work" in sent.body
+    assert "Assignments to a physician are paused." in sent.body
     assert "anary" not in (sent.subject + sent.body + sent.alternatives[0].content).lower()
 
 
@@ -150,11 +150,11 @@ def test_a_link_in_the_mail_ends_such_mails(through_the_header: bool) -> None:
     address = "/" + path[2]
     visitor = Client(enforce_csrf_checks=True)  # nobody is signed in, and a mail program has no token
     if not through_the_header:
-        assert "No more mails?" in visitor.get(address).content.decode()
+        assert "Stop these emails?" in visitor.get(address).content.decode()
         create_notification(user)
         assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(days=1)) == 1  # looking ends nothing
     answer = visitor.post(address, {"List-Unsubscribe": "One-Click"})
-    assert "no more daily mails" in answer.content.decode()
+    assert "You no longer receive daily emails." in answer.content.decode()
     create_notification(user, at=SEVEN_IN_SHANGHAI + timedelta(days=2))
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(days=4)) == 0
     assert NotificationSetting.objects.get(user=user, kind="returned").delivery == "product"
@@ -172,17 +172,17 @@ def test_an_unsubscribe_link_that_was_changed_ends_nothing(client: Client) -> No
 def test_the_page_lists_reads_and_leads_on(client: Client) -> None:
     user, other = person(), person()
     client.force_login(user)
-    assert "Nothing yet" in client.get("/notifications/").content.decode()
+    assert "No notifications yet" in client.get("/notifications/").content.decode()
     first, second = create_notification(user, count=1, kind="new_work"), create_notification(user)
     foreign = create_notification(other)
     page = client.get("/notifications/").content.decode()
-    assert "1 response to grade was given to you" in page
+    assert "You were assigned 1 response to grade" in page
     assert "Notifications, 2 unread" in page  # the bell
     answer = client.get(f"/notifications/{first.public_id}/")
     assert answer["Location"] == "/work/"
     assert "Notifications, 1 unread" in client.get("/notifications/").content.decode()
     client.post(f"/notifications/{second.public_id}/read/")
-    assert "Everything is read" in client.get("/notifications/?show=unread").content.decode()
+    assert "No unread notifications" in client.get("/notifications/?show=unread").content.decode()
     assert client.get(f"/notifications/{foreign.public_id}/").status_code == 404
     assert Notification.objects.get(pk=foreign.pk).read_at is None
 
@@ -210,7 +210,7 @@ def test_everybody_chooses_how_they_hear_of_each_kind(client: Client) -> None:
     user = person()
     client.force_login(user)
     page = client.get("/profile/notifications/").content.decode()
-    assert "In a daily mail" in page
+    assert "Daily email" in page
     choices = dict.fromkeys(Notification.Kind.values, "product") | {"due": "at_once"}
     assert client.post("/profile/notifications/", choices).status_code == 302
     assert dict(NotificationSetting.objects.filter(user=user).values_list("kind", "delivery")) == choices

@@ -93,7 +93,7 @@ def test_a_second_identity_with_the_same_address_is_refused(client: Client, prov
     assert [account.uid for account in SocialAccount.objects.filter(user=ana)] == ["person-1"]
     text = answer.content.decode()
     assert "ana@example.org is already connected to another sign-in at Clinic sign-on." in text
-    assert "Ask the person who runs the server." in text
+    assert "Contact the server administrator." in text
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_the_id_token_alone_may_say_that_the_address_is_verified(client: Client,
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", ("No account for stranger@example.org", "Ask the admin of your benchmark to add you")),
+        ("en", ("No account for stranger@example.org", "Ask your study coordinator to add you")),
         ("zh-hans", ("stranger@example.org",)),
     ],
 )

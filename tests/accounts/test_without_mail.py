@@ -79,7 +79,7 @@ def test_whoever_invites_gets_the_link_instead_of_a_mail(
     page = admin.post(address.format(group=group), {"email": "bo@example.org", "name": "Bo Li", "role": role})
     text = page.content.decode()
     assert page.status_code == 200
-    assert "No mail server is set, so nothing was sent to bo@example.org." in text
+    assert "No mail server is set up, so no email was sent to bo@example.org." in text
     assert "on its way" not in text
     assert "no-store" in page["Cache-Control"]
     link = link_of(page)
@@ -90,7 +90,7 @@ def test_whoever_invites_gets_the_link_instead_of_a_mail(
     token = link.split("/")[2]
     listed = admin.get(address.format(group=group).replace("members/", "")).content.decode()
     assert token not in listed
-    assert "link given" in listed
+    assert "link created" in listed
     assert "shown to Ada Admin" in listed
     assert token not in json.dumps(dict(admin.session.items()), default=str)
     assert all(token not in morsel.value for morsel in admin.cookies.values())
@@ -182,12 +182,12 @@ def test_no_admin_gets_the_link_of_an_account_that_holds_more_than_their_benchma
     bo.save()
     more(bo)
     answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "annotator"}, follow=True)
-    assert "Ask the person who runs the server for a link." in answer.content.decode()
+    assert "Ask the server administrator for a link." in answer.content.decode()
     assert "/welcome/" not in answer.content.decode()
     assert bo.memberships.filter(role="annotator").exists()  # the part is given all the same
     row = Invitation.objects.get(scope="cardio")
     answer = admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}, follow=True)
-    assert "Ask the person who runs the server for a link." in answer.content.decode()
+    assert "Ask the server administrator for a link." in answer.content.decode()
     assert "/welcome/" not in answer.content.decode()
 
 
@@ -210,7 +210,8 @@ def neuro() -> Benchmark:
 
 WARNING = (
     "bo@example.org: this account was opened with an invitation link that Ada Admin passed on for Cardiology pilot. "
-    "Whoever opened that link chose the password. Keep this person only if you know that they chose it themselves."
+    "The person who opened the link chose the password. Keep this person only if you are sure that they chose it "
+    "themselves."
 )
 
 
@@ -263,8 +264,11 @@ def test_who_passed_the_link_on_or_mailed_it_needs_no_warning(
 @pytest.mark.parametrize("address", ["{group}", "/b/cardio/people/", "/b/cardio/people/authors/"])
 def test_the_form_says_before_that_no_mail_goes_out(admin: Client, group: str, address: str) -> None:
     page = admin.get(address.format(group=group)).content.decode()
-    assert "No mail server is set. For people who have never signed in you get an invitation link to pass on" in page
-    assert "gets a mail" not in page
+    assert (
+        "No mail server is set up. For people who have never signed in, you receive an invitation link to pass on"
+        in page
+    )
+    assert "receive an email" not in page
 
 
 def test_the_api_answers_with_the_link_once(admin: Client, benchmark: Benchmark, group: str) -> None:
@@ -421,13 +425,13 @@ def test_no_link_to_a_new_password_where_the_account_has_more_or_a_mail_would_do
     Client().post(link_of(admin.post(f"/b/cardio/invitations/{Invitation.objects.get().public_id}/again/")), {
         "name": "Bo Li", **NEW})  # fmt: skip
     _with_a_part_elsewhere(bo)
-    assert "Ask the person who runs the server for a link." in refusal(bo)
-    assert "Ask the person who runs the server for a link." in refusal(ada)
+    assert "Ask the server administrator for a link." in refusal(bo)
+    assert "Ask the server administrator for a link." in refusal(ada)
     assert admin.post("/b/cardio/password-links/", {"person": UserFactory().pk}).status_code == 404
     # Somebody who had an account before they were added: an admin could take it over by adding them.
     kim = UserFactory(email="kim@example.org", last_login=timezone.now())
     admin.post(f"{group}members/", {"email": kim.email, "name": "", "role": "checker"})
-    assert "Ask the person who runs the server for a link." in refusal(kim)
+    assert "Ask the server administrator for a link." in refusal(kim)
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     assert "mails a link to the person" in refusal(bo)
     assert "Password link" not in admin.get(group).content.decode()

@@ -80,6 +80,6 @@ def test_all_pairs_of_raters_are_those_of_the_official_code(report: Report) -> N
     client.force_login(BenchmarkRoleFactory(benchmark=report.benchmark, role="researcher").user)
     page = f"/b/real/agreement/{report.public_id}/"
     html = client.get(page).content.decode()
-    assert "Physicians and one another" in html and "33 categories" in html
+    assert "Agreement among physicians" in html and "33 categories" in html
     assert "107 physicians</summary>" in html
     assert "Up to date" in client.get(f"{page}freshness").content.decode()

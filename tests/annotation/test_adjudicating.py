@@ -51,7 +51,9 @@ def rule(client: Client, row: Adjudication, criterion: int, outcome: str, reason
 def test_the_list_goes_on_with_what_was_taken(held: tuple[Workshop, Adjudication, Client]) -> None:
     _workshop, row, client = held
     page = " ".join(client.get("/work/adjudications/").content.decode().split())
-    assert f'<a class="button primary" href="/work/adjudications/{row.public_id}/"> Go on with the one you took' in page
+    assert (
+        f'<a class="button primary" href="/work/adjudications/{row.public_id}/"> Continue the one you claimed' in page
+    )
 
 
 def test_a_faulty_criterion_asks_for_a_revision_until_the_adjudicator_thinks_again(
@@ -148,11 +150,11 @@ def test_the_admin_reads_the_reasons_and_leaves_the_criterion_as_it_is(
 ) -> None:
     workshop, row, client = held
     admin, base = signed_in(workshop.admin), f"/b/{workshop.benchmark.slug}/revisions"
-    assert "No criterion was found at fault" in admin.get(f"{base}/").content.decode()
+    assert "No criteria have been ruled faulty" in admin.get(f"{base}/").content.decode()
     rule(client, row, row.criteria[0], "faulty", "=It asks for two things.")
     page = admin.get(f"{base}/").content.decode()
     assert "It asks for two things." in page
-    assert "2 decisions stand on it" in page
+    assert "2 decisions depend on it" in page
     assert re.search(r'Revisions\s*<span class="count">1</span>', page)
     assert client.get(f"{base}/").status_code == 404
     revision_request = RevisionRequest.objects.get()
@@ -196,7 +198,7 @@ def test_opening_conflicts_between_groups_reports_those_still_open_within(
     sent = {"group": workshop.group.public_id, "other": other.public_id}
     refused = admin.post(url, sent)
     assert refused.status_code == 422
-    assert "1 conflict within these groups is not settled yet" in refused.content.decode()
+    assert "1 conflict within these groups is not adjudicated yet" in refused.content.decode()
     assert not Adjudication.objects.exclude(other_group=None).exists()
     for criterion in row.criteria:
         rule(client, row, criterion, "not_met")

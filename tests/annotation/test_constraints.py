@@ -103,5 +103,5 @@ def test_a_returned_check_has_a_note_and_an_amendment_a_reason() -> None:
 
 @pytest.mark.slow
 def test_each_refusal_has_a_sentence(workshop: Workshop) -> None:
-    with pytest.raises(DomainError, match="sees the candidates’ names"):
+    with pytest.raises(DomainError, match="see the candidates’ names"):
         member(workshop.group, "annotator", workshop.admin)

@@ -208,7 +208,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     assert row.accepted_at == row.submitted_at
     late = save(client, row, criteria[0], "not_met", version=1)
     assert late.status_code == 409
-    assert "handed in already" in late.json()["detail"]
+    assert "has been submitted and can no longer be changed" in late.json()["detail"]
     decide(upcoming, submit=False)
     assert client.get(f"/work/{upcoming.public_id}/next/").status_code == 204
     assert save_all(client, upcoming, [], "submit").json() == {"results": [], "next": None, "work": "/work/"}
@@ -230,7 +230,7 @@ def test_a_batch_can_demand_a_note_where_a_criterion_cannot_be_assessed() -> Non
     answer = save_all(client, row, decisions, "submit")
     assert answer.status_code == 422
     assert answer.json()["missing"] == [third]
-    assert answer.json()["detail"] == "1 criterion that cannot be assessed has no note yet that says why."
+    assert answer.json()["detail"] == "1 criterion marked “Can’t assess” still needs a note that explains why."
     assert client.post(f"/api/v1/work/assignments/{row.public_id}/submit/").json()["missing"] == [third]
     again = {"criterion": third, "outcome": "cannot_assess", "note": "Two meanings.", "version": 1}
     assert save_all(client, row, [again], "submit").status_code == 200
@@ -328,7 +328,7 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
     row = workshop.queue()[0]
     assert f'href="/work/{row.public_id}/"' in page()
     services.pause_batch(batch=workshop.batch)
-    assert "Paused by the admin" in page()
+    assert "Paused by your study coordinator" in page()
     services.open_batch(batch=workshop.batch)
     for row in workshop.queue():
         decide(row)
@@ -343,7 +343,7 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
     client.force_login(waiting.annotator)
     for row in waiting.queue():
         decide(row)
-    assert "a checker looks at it now" in page()
+    assert "a checker is reviewing it now" in page()
 
 
 @pytest.mark.slow

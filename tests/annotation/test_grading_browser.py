@@ -256,7 +256,7 @@ def test_an_answer_that_is_lost_on_the_way_back_does_not_ask_or_overwrite(new_pa
     page.keyboard.press("m")
     expect(page.locator("#saved")).to_have_text("1 waiting, offline")
     page.keyboard.press("k")
-    page.keyboard.press("n")  # another word on the same criterion before the retry
+    page.keyboard.press("n")  # another word on the same previous criterion the retry
     saved(page)
     assert outcomes(row) == ["not_met"]
     expect(page.locator("#choice")).to_be_hidden()
@@ -282,7 +282,7 @@ def test_a_decision_changed_elsewhere_asks_which_one_holds(new_page: NewPage, wa
     expect(choice).to_contain_text("from the tablet")
     expect(choice.locator("[data-mine]")).to_have_text("Met")
     assert axe_violations(page) == []
-    page.get_by_role("button", name="Keep mine" if keep else "Take the saved one").click()
+    page.get_by_role("button", name="Keep mine" if keep else "Use saved version").click()
     saved(page)
     assert Decision.objects.get(assignment=row).outcome == ("met" if keep else "cannot_assess")
     expect(page.locator(f"#criterion-{first} [aria-pressed=true]").first).to_have_text(
@@ -353,7 +353,7 @@ def test_a_batch_that_is_paused_says_so_and_keeps_what_was_decided(new_page: New
     page.goto("/work/")
     left = page.locator("#refused-left")
     expect(left).to_contain_text("This batch is closed")
-    left.get_by_role("button", name="Forget them").click()
+    left.get_by_role("button", name="Discard them").click()
     expect(left).to_be_hidden()
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox')).length") == 0
 
@@ -497,7 +497,7 @@ def test_somebody_else_in_the_browser_sends_nothing_and_sees_nothing_waiting(new
     page.context.clear_cookies(name="sessionid")
     page.context.add_cookies([cookie for cookie in theirs if cookie["name"] == "sessionid"])  # type: ignore[misc]
     page.keyboard.press("m")
-    expect(page.locator("#refusal")).to_contain_text("Somebody else is signed in")
+    expect(page.locator("#refusal")).to_contain_text("someone else is signed in")
     expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
     tab = page.context.new_page()
     tab.goto("/work/")
@@ -521,7 +521,7 @@ def test_signing_in_over_the_page_goes_on_where_it_was(new_page: NewPage, watch:
     dialog = page.locator("#session-ended")
     expect(dialog).to_be_visible()
     assert axe_violations(page) == []
-    dialog.get_by_label("E-mail address").fill(workshop.annotator.email)
+    dialog.get_by_label("Email address").fill(workshop.annotator.email)
     dialog.get_by_label("Password").fill("not this one")
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("password")
@@ -543,7 +543,7 @@ def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> 
     page.get_by_role("radio", name="Another reason").check()
     dialog = page.locator("dialog#skip")
     dialog.get_by_role("button", name="Skip").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("Say in the note")
+    expect(dialog.get_by_role("alert")).to_contain_text("Explain in the note")
     dialog.get_by_label("Note").fill("The answer is cut off.")
     dialog.get_by_role("button", name="Skip").click()
     expect(page.locator("#work")).to_have_attribute("data-assignment", upcoming.public_id)

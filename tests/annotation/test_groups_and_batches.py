@@ -51,9 +51,9 @@ def test_a_group_with_members_is_made_through_the_pages() -> None:
     benchmark = BenchmarkFactory(admin=admin)
     client = signed_in(admin)
     base = f"/b/{benchmark.slug}/groups/"
-    assert "No group yet" in client.get(base).content.decode()
+    assert "No groups yet" in client.get(base).content.decode()
     page = client.post(f"{base}new/", {"name": "Group A"})["Location"]
-    assert "Nobody is in this group yet" in client.get(page).content.decode()
+    assert "This group has no members yet" in client.get(page).content.decode()
     known = UserFactory(email="Known@example.org")
     client.post(f"{page}members/", {"email": "known@EXAMPLE.org", "role": "annotator"})
     client.post(f"{page}members/", {"email": "new@example.org", "name": "Dr. New", "role": "checker"})
@@ -105,7 +105,7 @@ def test_the_pages_say_why_a_member_cannot_be_added(workshop: Workshop) -> None:
     other = ExpertGroupFactory(benchmark=workshop.benchmark)
     page = f"/b/{workshop.benchmark.slug}/groups/{other.public_id}/"
     for email, words in (
-        (workshop.admin.email, "sees the candidates’ names"),
+        (workshop.admin.email, "see the candidates’ names"),
         (workshop.annotator.email, "belongs to another expert group"),
         ("no-address", "valid email"),
     ):
@@ -144,7 +144,7 @@ def test_what_is_previewed_is_made() -> None:
         "specialty_match": "none",
     }  # fmt: skip
     preview = client.get(f"{base}preview/", data).content.decode()
-    assert "drawn of 10" in preview
+    assert "drawn from 10" in preview
     assert "no adjudicator" in preview
     loads = [int(n) for n in re.findall(r'</span>\s*</th>\s*<td class="num">(\d+)</td>', preview)]
     assert sorted(loads) == [4, 5, 5]  # 7 responses, 2 each, 3 people
@@ -212,8 +212,8 @@ def test_a_batch_is_not_made_when_the_preview_is_out_of_date(workshop: Workshop)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"annotators_per_item": 3}, "3 annotators per response asked, 2 in the group."),
-        ({"annotators_per_item": 2}, "fewer than 2 physicians who may grade them"),
+        ({"annotators_per_item": 3}, "3 annotators per response are required, but the group has 2."),
+        ({"annotators_per_item": 2}, "fewer than 2 physicians who can grade them"),
         ({"tags": "theme:none"}, "No response matches"),
         ({"cases": "unknown"}, "No response matches"),
         ({"draw": 0}, "greater than or equal to 1"),
@@ -307,7 +307,7 @@ def test_pause_open_extend_and_close(workshop: Workshop) -> None:
     client.post(f"{url}extend/", {"due_date": "2031-02-03"})
     assert Batch.objects.get().due_date == date(2031, 2, 3)
     passed = client.post(f"{url}extend/", {"due_date": "2020-02-03"}, follow=True).content.decode()
-    assert "That day has passed already" in passed
+    assert "That day has already passed" in passed
     client.post(f"{url}close/")
     assert state() == "closed"
     assert Batch.objects.get().closed_at is not None

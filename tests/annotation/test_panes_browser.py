@@ -77,7 +77,7 @@ def test_an_adjudication_that_cannot_be_finished_marks_the_open_conflict(new_pag
     workshop.conflict()
     page = new_page(workshop.adjudicator)
     page.goto("/work/adjudications/")
-    page.get_by_role("button", name="Take the next").click()
+    page.get_by_role("button", name="Claim next").click()
     expect(page.locator(".criterion.current .n")).to_have_text("1")
     page.keyboard.press("m")
     expect(page.locator("#saved")).to_contain_text("Saved")
@@ -278,7 +278,7 @@ def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page:
     page.goto("/work/checks/")
     for first in (True, False):
         if first:
-            page.get_by_role("button", name="Check the next").click()
+            page.get_by_role("button", name="Start next check").click()
             expect(page.locator(".criterion.current")).to_have_count(1)
             dock = page.locator("#dock")
             assert cut_off(page) == []
@@ -293,7 +293,7 @@ def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page:
     assert list(Amendment.objects.values_list("outcome", flat=True)) == ["cannot_assess"]
     page = new_page(workshop.adjudicator, viewport={"width": 640, "height": 400}, has_touch=True)
     page.goto("/work/adjudications/")
-    page.get_by_role("button", name="Take the next").click()
+    page.get_by_role("button", name="Claim next").click()
     expect(page.locator(".criterion.current")).to_have_count(1)
     assert cut_off(page) == []
     assert axe_violations(page) == []
@@ -328,7 +328,7 @@ def test_cannot_assess_asks_for_the_note_that_the_batch_wants(new_page: NewPage,
     page.keyboard.press("m")
     page.keyboard.press("Control+Enter")
     notice = page.locator("#refusal .notice")
-    expect(notice).to_contain_text("1 criterion that cannot be assessed has no note yet that says why.")
+    expect(notice).to_contain_text("1 criterion marked “Can’t assess” still needs a note that explains why.")
     expect(page.locator("textarea[data-note]:visible")).to_be_focused()
     expect(page.locator(".criterion.current .n")).to_have_text("2")
     page.keyboard.type("Two meanings.")

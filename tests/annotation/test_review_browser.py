@@ -25,7 +25,7 @@ def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
         decide(row, "met")
     page = new_page(workshop.checker)
     page.goto("/work/checks/")
-    page.get_by_role("button", name="Check the next").press("Enter")
+    page.get_by_role("button", name="Start next check").press("Enter")
     expect(page.locator(".criterion.current .n")).to_have_text("1")
     page.keyboard.press("j")
     page.keyboard.press("n")
@@ -49,7 +49,7 @@ def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
     page.keyboard.press("n")
     page.keyboard.type("Half a rea")
     page.keyboard.press("Control+Enter")  # what is typed and not saved holds the work back
-    expect(page.locator("#refusal")).to_contain_text("A reason is written and not saved yet")
+    expect(page.locator("#refusal")).to_contain_text("Your reason is not saved yet.")
     page.keyboard.press("Escape")
     first = page.url
     page.evaluate("window.stayed = true")
@@ -79,7 +79,7 @@ def test_an_amendment_waits_out_a_lost_connection_and_a_closed_tab(new_page: New
     watch.allow(r"criteria/\d+/")
     page = new_page(workshop.checker)
     page.goto("/work/checks/")
-    page.get_by_role("button", name="Check the next").click()
+    page.get_by_role("button", name="Start next check").click()
     expect(page.locator(".criterion.current")).to_have_count(1)  # the page's script has started
     page.route("**/criteria/**", lambda route: route.abort())
     page.keyboard.press("n")
@@ -106,7 +106,7 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch
     workshop.conflict()
     page = new_page(workshop.adjudicator)
     page.goto("/work/adjudications/")
-    page.get_by_role("button", name="Take the next").press("Enter")
+    page.get_by_role("button", name="Claim next").press("Enter")
     expect(page.locator(".criterion")).to_have_count(2)
     expect(page.locator(".criterion.current .n")).to_have_text("1")
     page.keyboard.press("m")
@@ -137,11 +137,11 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch
     page.keyboard.press("c")
     choice = page.get_by_role("dialog", name="Changed elsewhere")
     expect(choice.locator("[data-theirs]")).to_contain_text("Not met · No dose. · ")
-    expect(choice.locator("[data-mine]")).to_have_text("Cannot assess")
+    expect(choice.locator("[data-mine]")).to_have_text("Can’t assess")
     page.keyboard.press("Control+Enter")  # nothing is finished over an open question
     expect(choice).to_be_visible()
     assert Ruling.objects.filter(outcome="not_met").exists()
-    choice.get_by_role("button", name="Take the saved one").click()
+    choice.get_by_role("button", name="Use saved version").click()
     expect(page.locator(".criterion.current [aria-pressed=true]")).to_have_text("Not met")
     services.rule(
         adjudication=row,
@@ -160,7 +160,7 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch
     page.keyboard.press("Control+Enter")
     expect(page.locator("#criteria")).to_have_attribute("aria-busy", "true")
     page.keyboard.press("n")
-    expect(page.locator(".toast")).to_contain_text("just being finished")
+    expect(page.locator(".toast")).to_contain_text("just being completed")
     expect(page.locator(".criterion").first.locator("[aria-pressed=true]")).to_have_text("Can’t assess")
     finishing[0].continue_()
     expect(page).to_have_url(re.compile("/work/adjudications/$"))
@@ -181,18 +181,18 @@ def test_a_batch_is_made_with_its_preview(new_page: NewPage) -> None:
     page.get_by_label("Expert group").select_option(label="Group B")
     expect(page.locator("#preview tbody tr")).to_have_count(2)
     expect(page.locator("#preview .tile dd").first).to_have_text("6")
-    page.get_by_label("How many").fill("4")
-    expect(page.locator("#preview .tile dd").first).to_contain_text("drawn of 6")
+    page.get_by_label("Number").fill("4")
+    expect(page.locator("#preview .tile dd").first).to_contain_text("drawn from 6")
     page.get_by_label("Annotators per response").fill("3")
-    expect(page.locator("#preview")).to_contain_text("3 annotators per response asked, 2 in the group.")
-    expect(page.get_by_role("button", name="Make the batch")).to_be_disabled()
+    expect(page.locator("#preview")).to_contain_text("3 annotators per response are required, but the group has 2.")
+    expect(page.get_by_role("button", name="Create batch")).to_be_disabled()
     page.get_by_label("Annotators per response").fill("2")
     expect(page.locator("#preview tbody td.num").first).to_have_text("4")
-    page.get_by_role("button", name="Make the batch").click()
+    page.get_by_role("button", name="Create batch").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Second batch")
     assert Assignment.objects.filter(batch__group=group).count() == 8
     page.get_by_role("main").get_by_role("button", name="Close").click()
-    page.get_by_role("button", name="Close for good").click()
+    page.get_by_role("button", name="Close permanently").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Closed")
     assert Batch.objects.get(group=group).status == "closed"
 

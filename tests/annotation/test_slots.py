@@ -81,7 +81,7 @@ def test_a_pool_through_the_pages_from_the_first_response_to_the_last() -> None:
     assert (other.position, other.slot.number if other.slot else None) == (2, 1)
     decide(other, submit=False)
     assert client.post(f"/work/{other.public_id}/submit/")["Location"] == "/work/"
-    assert "Nothing is left for you" in client.post(endpoint, follow=True).text
+    assert "There is no work for you" in client.post(endpoint, follow=True).text
     assert take(workshop.people()[1], workshop.batch) is None
     assert progress_of([workshop.batch])[workshop.batch.pk].accepted == 2
 
@@ -151,7 +151,7 @@ def test_a_required_specialty_is_kept_a_preferred_one_comes_first_and_what_nobod
     slots.skip(assignment=taken(surgeon, required), annotator=surgeon, reason="unreadable", at=NOW)
     (stuck,) = slots.stuck_slots(required)
     assert stuck.response.case.tags == ["specialty:surgery"]
-    assert stuck.reasons == ("1 annotator passed it over.", "1 annotator is of another specialty.")
+    assert stuck.reasons == ("1 annotator skipped it.", "1 annotator has another specialty.")
     preferred = make_batch(group, strategy="pool", specialty_match="preferred", skip_given=False)
     assert taken(surgeon, preferred).case.tags in (["specialty:surgery"], ["theme:hedging"])
     untouched = ExpertGroupFactory(benchmark=benchmark)
@@ -237,7 +237,7 @@ def test_what_a_physician_has_open_goes_back_when_they_leave_and_what_they_hande
     done, open_one = workshop.queue(leaver)
     decide(done)
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/").text
-    assert "1 open response goes back to the pool; its draft stays on record." in page
+    assert "1 open response returns to the pool; its draft is kept." in page
     row = Membership.objects.get(user=leaver)
     url = f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/members/{row.pk}/"
     answer = signed_in(workshop.admin).post(url, {"active": "0"}, follow=True)
@@ -331,9 +331,9 @@ def test_reassigning_keeps_the_slot_and_is_refused_in_words() -> None:
     mine = Assignment.objects.get(slot=moved.slot_id, status="not_started")
     assert (moved.status, mine.annotator_id, mine.to_check) == ("released", taker.pk, moved.to_check)
     decide(mine)
-    with pytest.raises(Conflict, match="handed in or given away"):
+    with pytest.raises(Conflict, match="already been submitted or reassigned"):
         slots.reassign(assignments=[mine], to=giver, by=workshop.admin, at=NOW)
-    with pytest.raises(Conflict, match="handed in or given back"):
+    with pytest.raises(Conflict, match="already been submitted or released"):
         slots.release(assignments=[mine], by=workshop.admin, at=NOW)
     left = Assignment.objects.filter(status="not_started").first()
     assert left is not None
@@ -354,23 +354,23 @@ def test_reassigning_keeps_the_slot_and_is_refused_in_words() -> None:
     services.set_capacity(membership=Membership.objects.get(user=other), capacity=1)
     open_now = Assignment.objects.filter(annotator=other, status__in=Assignment.OPEN).count()
     if open_now:
-        refused(other, f"has {open_now} of at most 1 responses open")
+        refused(other, f"has {open_now} open responses and a capacity of 1")
     services.set_capacity(membership=Membership.objects.get(user=other), capacity=None)
     Membership.objects.filter(user=other).update(withheld_at=NOW, withheld_reason="gold")
-    refused(other, "gets no new work for now")
+    refused(other, "are paused; see “Quality” for the reason")
     Membership.objects.filter(user=other).update(withheld_at=None)
     both = member(workshop.group, "annotator", workshop.people("checker")[1])
     Assignment.objects.filter(pk=left.pk).update(checker=both)
-    refused(both, "has a part in 1 of these responses already")
+    refused(both, "already has a role in 1 of these responses")
 
 
 def test_two_slots_of_a_response_never_go_to_one_person() -> None:
     workshop = build_workshop(annotators_per_item=2, responses=1)
     rows = [workshop.queue(user)[0] for user in workshop.people()]
-    with pytest.raises(DomainError, match="has a part in 1 of these"):
+    with pytest.raises(DomainError, match="already has a role in 1 of these"):
         slots.reassign(assignments=rows[:1], to=rows[1].annotator, by=workshop.admin, at=NOW)
     fresh = member(workshop.group)
-    with pytest.raises(DomainError, match="has a part in 1 of these"):
+    with pytest.raises(DomainError, match="already has a role in 1 of these"):
         slots.reassign(assignments=rows, to=fresh, by=workshop.admin, at=NOW)
     assert set(Assignment.objects.values_list("status", flat=True)) == {"not_started"}
 
@@ -385,7 +385,7 @@ def test_later_goes_to_the_end_and_other_reasons_are_for_good() -> None:
     following = services.next_open(annotator=user, after=first, at=NOW)
     assert following is not None
     assert following.pk == second.pk
-    with pytest.raises(DomainError, match="Say in the note"):
+    with pytest.raises(DomainError, match="Explain in the note"):
         slots.skip(assignment=second, annotator=user, reason="other", note=" ", at=NOW)
     slots.skip(assignment=second, annotator=user, reason="expertise", at=NOW)
     second.refresh_from_db()
@@ -398,7 +398,7 @@ def test_later_goes_to_the_end_and_other_reasons_are_for_good() -> None:
     for row in workshop.queue(other):
         decide(row)
     assert taken(other, workshop.batch).response_id == second.response_id
-    with pytest.raises(Conflict, match="handed in or given back"):
+    with pytest.raises(Conflict, match="already been submitted or released"):
         slots.skip(assignment=second, annotator=user, reason="later", at=NOW)
 
 
@@ -447,7 +447,7 @@ def test_overlap_draws_two_strata_whose_probabilities_are_their_own() -> None:
     }  # fmt: skip
     assert batch.frame["inclusion_probability"] is None
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/batches/{batch.public_id}/").text
-    assert "6 of the 8 of “Pilot batch” of Group A, and 2 fresh ones of 12" in page
+    assert "6 of the 8 in “Pilot batch” of Group A, and 2 new ones of 12" in page
     # All of it: reached through the other batch alone, by both draws.
     whole = make_batch(other, overlap_with=first.public_id, skip_given=False)
     chance = dict(BatchItem.objects.filter(batch=whole).values_list("response", "inclusion_probability"))
@@ -459,11 +459,11 @@ def test_overlap_draws_two_strata_whose_probabilities_are_their_own() -> None:
         ({"overlap_with": batch.public_id}, "Choose a batch of the other group"),
         (
             {"overlap_with": first.public_id, "draw": 9, "skip_given": False},
-            "9 responses of that batch are asked, 8 of",
+            "9 responses of that batch are required, but 8 of",
         ),
         (
             {"overlap_with": first.public_id, "overlap_share": 0.1, "draw": 20, "skip_given": False},
-            "18 fresh responses",
+            "18 new responses",
         ),
     ):
         with pytest.raises(DomainError, match=words):
@@ -482,11 +482,11 @@ def test_capacity_bounds_the_plan_too_and_the_preview_says_what_is_missing() -> 
     }  # fmt: skip
     url = f"/b/{workshop.benchmark.slug}/batches/preview/"
     assert (
-        "The physicians have room for 2 more responses by their capacities, 4 are asked." in client.get(url, data).text
+        "The physicians’ capacities leave room for 2 more responses, but 4 are required." in client.get(url, data).text
     )
     pool = client.get(url, {**data, "strategy": "pool", "lease_hours": 48}).text
-    assert "Who may take from the pool" in pool
-    assert "Untouched for 48 hours, it goes back for others." in pool
+    assert "Who can claim from the pool" in pool
+    assert "If left untouched for 48 hours, it is released for others." in pool
     assert re.findall(r'<td class="num">\s*(\d+)\s*(?:</td>|<span class="sub">\s*(at most \d+))', pool) == [
         ("4", ""), ("1", "at most 2"), ("4", ""), ("1", "at most 2"),  # may take, open
     ]  # fmt: skip
@@ -494,7 +494,7 @@ def test_capacity_bounds_the_plan_too_and_the_preview_says_what_is_missing() -> 
     batch = Batch.objects.get(title="More")
     assert response["Location"].endswith(f"/batches/{batch.public_id}/")
     assert (batch.strategy, batch.lease_hours, Slot.objects.filter(item__batch=batch).count()) == ("pool", 48, 4)
-    assert "Taken one by one from a pool" in client.get(response["Location"]).text
+    assert "Claimed one by one from a pool" in client.get(response["Location"]).text
 
 
 def test_the_preview_draws_an_overlap_and_lists_no_batch_of_another_benchmark() -> None:
@@ -512,7 +512,7 @@ def test_the_preview_draws_an_overlap_and_lists_no_batch_of_another_benchmark() 
     }  # fmt: skip
     shown = client.get(f"/b/{workshop.benchmark.slug}/batches/preview/", data).text
     assert "3 of the 4 that" in shown
-    assert "1 fresh ones of 1" in shown
+    assert "1 new ones of 1" in shown
 
 
 def test_an_admin_sets_capacities(workshop: Workshop) -> None:

@@ -73,7 +73,7 @@ def refusals(caplog: pytest.LogCaptureFixture) -> list[int]:
 
 def sign_in_over_the_page(page: Page, workshop: Workshop) -> None:
     dialog = page.locator("#session-ended")
-    dialog.get_by_label("E-mail address").fill(workshop.annotator.email)
+    dialog.get_by_label("Email address").fill(workshop.annotator.email)
     dialog.get_by_label("Password").fill(PASSWORD)
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     expect(dialog).to_be_hidden()

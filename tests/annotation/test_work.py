@@ -90,9 +90,9 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
         "waiting": "Waiting for a checker",
         "done": "All done",
         "paused": "Your batch is paused",
-        "held_back": "No new work for now",
-        "barred": "What is left is for others",
-        "locked": "All responses are with others just now",
+        "held_back": "Assignments paused",
+        "barred": "The remaining work is for other physicians",
+        "locked": "All responses are currently with other physicians",
     }
     for name, sentence in words.items():
         page = page_of(states[name])
@@ -104,14 +104,14 @@ def test_a_response_is_taken_from_the_pool_and_graded() -> None:
     client = Client()
     client.force_login(workshop.annotator)
     page = client.get("/work/").content.decode()
-    assert "more can be taken from the pool" in page
+    assert "more can be claimed from the pool" in page
     assert page.split("<main")[1].split("</main")[0].count('class="primary"') == 1
     answer = client.post(f"/work/take/{workshop.batch.public_id}/")
     row = Assignment.objects.get(annotator=workshop.annotator)
     assert answer["Location"] == f"/work/{row.public_id}/"
     page = client.get("/work/").content.decode()
     assert "response 1 of 1" in page
-    assert "Take the next response" not in page  # one is open
+    assert "Claim next response" not in page  # one is open
 
 
 def test_what_was_put_back_from_a_batch_that_was_handed_out_can_be_taken() -> None:

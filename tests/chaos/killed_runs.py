@@ -199,7 +199,7 @@ def kill_runs(
         work_and_kill(workers, tight, min(max(1, kills - workers.kills), 5 if FULL else 1), rng)
         own = charges().since(before)
         assert tight.status == "incomplete"
-        assert "budget is spent" in tight.error
+        assert "budget is used up" in tight.error
         assert own.money <= tight.spent + 1e-9
         assert tight.spent <= float(budget)
         assert own.requests > workers.kills - killed

@@ -376,7 +376,7 @@ def test_pairs_are_judged_tried_and_reported_as_made_by_rules() -> None:
     client = Client()
     client.force_login(user("researcher"))
     page = client.get(f"/b/demo/validity/{report.public_id}/").content.decode()
-    assert "Rules answered here, and no language model." in page
+    assert "These answers come from fixed rules, not from a language model." in page
     client.force_login(user("author-1"))
     assert client.get("/b/demo/pairs/judge/").status_code == 302  # a pair waits
 
@@ -399,5 +399,5 @@ def test_responses_are_refined_graded_by_the_trained_judge_and_reported_as_made_
     client = Client()
     client.force_login(user("researcher"))
     page = client.get(f"/b/demo/validity/{report.public_id}/").content.decode()
-    assert "Rules answered here, and no language model." in page
+    assert "These answers come from fixed rules, not from a language model." in page
     assert "Gold criteria (upper bound)" in page

@@ -241,7 +241,7 @@ def test_a_session_that_ended_opens_a_dialog_and_goes_on_after_signing_in(
     dialog.wait_for()
     assert axe_violations(page) == []
     dialog.get_by_role("button", name="I have signed in").click()
-    dialog.get_by_text("Not signed in yet").wait_for()
+    dialog.get_by_text("You are not signed in yet").wait_for()
     client = Client()
     client.force_login(ana)
     page.context.add_cookies(

@@ -83,11 +83,11 @@ def test_chinese_is_written_with_its_own_punctuation() -> None:
 
 
 def test_a_phrase_of_pure_code_is_translated_for_the_reader() -> None:
-    phrase = Phrase("This must be a text, not %(kind)s.", kind=Phrase("a number"))
-    assert phrase == "This must be a text, not a number."
+    phrase = Phrase("This must be text, not %(kind)s.", kind=Phrase("a number"))
+    assert phrase == "This must be text, not a number."
     with override("zh-hans"):
         assert translate(phrase) == "此处应为文本，而不是数字。"
-        assert translate("as it is") == "as it is"
+        assert translate("uncalibrated") == "uncalibrated"
 
 
 # The source -------------------------------------------------------------------------------------------------------

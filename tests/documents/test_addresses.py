@@ -65,7 +65,7 @@ def test_one_address_that_fails_refuses_them_all_and_is_named(collection: Collec
         add_addresses(collection, f"{host}/fever.txt\n{host}/none\nhttps://example.org/a\n{host}/fever.txt\n")
     assert [error.line for error in refused.value.errors] == [2, 3, 4]
     assert "HTTP 404" in refused.value.errors[0].message
-    assert refused.value.errors[2].message == "This address is in line 1 already."
+    assert refused.value.errors[2].message == "This address is already in line 1."
     assert not Document.objects.exists()
 
 
@@ -74,13 +74,13 @@ def test_two_addresses_with_one_key_are_refused(collection: Collection, host: st
     with pytest.raises(ImportRefused) as refused:
         add_addresses(collection, f"{host}/guides/rash\n{host}/guides-rash\n")
     assert [(error.line, error.message) for error in refused.value.errors] == [
-        (2, "The document of line 1 has the same key.")
+        (2, "The document in line 1 has the same key.")
     ]
 
 
 @pytest.mark.parametrize("text", ["", "\n# nothing\n"])
 def test_a_list_without_an_address_is_refused(collection: Collection, host: str, text: str) -> None:
-    with pytest.raises(ImportRefused, match="There is no address in this list"):
+    with pytest.raises(ImportRefused, match="This list contains no addresses"):
         add_addresses(collection, text)
 
 

@@ -121,8 +121,8 @@ def test_a_quotation_is_stored_with_the_words_and_the_places_that_the_passage_ha
 @pytest.mark.parametrize(
     ("quote", "reason"),
     [
-        ("10 mg/kg of paracetamol every 4-6 hours", "The passage does not say"),
-        ("15 mg/kg of paracetamol … four doses in 24 hours", "The passage does not say"),
+        ("10 mg/kg of paracetamol every 4-6 hours", "The passage does not contain"),
+        ("15 mg/kg of paracetamol … four doses in 24 hours", "The passage does not contain"),
         ("mg/kg", "too short"),
     ],
 )
@@ -169,7 +169,7 @@ def test_passages_of_another_benchmark_and_unknown_ones_are_refused(desk: Desk) 
     for name in (elsewhere.public_id, "Nowhere0000000"):
         answer = desk.put({"passage": name})
         assert answer.status_code == 422
-        assert answer.json()["errors"][0]["message"] == "This benchmark has no such passage."
+        assert answer.json()["errors"][0]["message"] == "This passage does not exist in this benchmark."
     assert not RubricDraft.objects.exists()
 
 
@@ -223,7 +223,7 @@ def test_citations_are_reviewed_published_and_shown_with_their_documents(desk: D
         body = desk.client(reader).get(address).content.decode()
         assert passage in body, address
         assert "Made-up college, Made-up guideline fever, 2023, p. 1" in body, address
-        assert body.count("Past the date of review") == body.count("Retired</span>") == 2, address
+        assert body.count("Review overdue") == body.count("Retired</span>") == 2, address
 
 
 def rows_of(response: Any) -> list[dict[str, str]]:
@@ -259,7 +259,7 @@ def test_a_criterion_without_a_citation_is_counted_and_says_so(desk: Desk) -> No
     page = client.get(f"/b/{desk.benchmark.slug}/write/{desk.case.public_id}/traceability/").content.decode()
     tile = page[page.index("Without a citation") :][:120]
     assert "<dd>1<span" in tile and "/ 2" in tile
-    assert page.count("rests on no passage") == 1
+    assert page.count("not based on any passage") == 1
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------

@@ -203,14 +203,14 @@ def test_more_citations_than_a_criterion_can_have_are_refused_at_once(opened: tu
     keys.press("Control+a")
     keys.press("Shift+Enter")
     expect(drawer.locator("[data-status]")).to_have_text(
-        "A criterion has at most 20 citations. Remove one of them first."
+        "A criterion can have at most 20 citations. Remove one of them first."
     )
     keys.press("Escape")
     expect(items.first.locator(".cite")).to_have_count(20)
     # Two criteria that would have more together stay two.
     items.first.locator("summary").click()
     items.first.locator("[data-menu] [data-do='merge']").click()
-    expect(page.locator("#toasts")).to_contain_text("A criterion has at most 20 citations.")
+    expect(page.locator("#toasts")).to_contain_text("A criterion can have at most 20 citations.")
     expect(items).to_have_count(2)
     items.nth(1).locator("textarea").first.press("x")
     wait_until(lambda: "x" in stored()[1][0])
@@ -229,7 +229,7 @@ def test_a_quotation_that_is_too_long_is_refused_at_once(opened: tuple[Page, Any
     keys.press("Tab")
     keys.press("Control+a")
     keys.press("Shift+Enter")
-    expect(drawer.locator("[data-status]")).to_contain_text("A quotation has at most 2000 characters.")
+    expect(drawer.locator("[data-status]")).to_contain_text("A quotation can have at most 2000 characters.")
     keys.press("Escape")
     expect(page.locator("#items .cite")).to_have_count(0)
 

@@ -132,26 +132,26 @@ def test_empty_pages_say_why_and_where_to_go(collection: Collection) -> None:
     page = words(signed_in(collection).get(DOCUMENTS))
     assert "No documents yet" in page
     assert "Collections" in page
-    assert "Those who run the benchmark import" in words(signed_in(collection, "annotator").get(DOCUMENTS))
+    assert "The people who manage the benchmark import" in words(signed_in(collection, "annotator").get(DOCUMENTS))
     add(collection, FEVER)
-    assert "No document fits" in words(signed_in(collection).get(f"{DOCUMENTS}?kind=research"))
+    assert "No matching documents" in words(signed_in(collection).get(f"{DOCUMENTS}?kind=research"))
 
 
 def test_a_document_shows_its_editions_its_licence_and_its_age(collection: Collection) -> None:
     documents = library_of_three(collection)
     client = signed_in(collection)
     old = words(client.get(f"{DOCUMENTS}{documents['old'].public_id}/"))
-    assert "A newer edition supersedes this one." in old
+    assert "A newer edition supersedes this one, which is excluded from searches." in old
     assert "Edition 2" in old
-    assert "not known, so nothing is allowed" in old
+    assert "unknown, so no use is allowed" in old
     assert "15 mg/kg of paracetamol" in old
-    assert "wanted to review it by 2020-01-01" in words(client.get(f"{DOCUMENTS}{documents['overdue'].public_id}/"))
+    assert "planned to review it by 2020-01-01" in words(client.get(f"{DOCUMENTS}{documents['overdue'].public_id}/"))
     assert "This document was retired on" in words(client.get(f"{DOCUMENTS}{documents['leaflet'].public_id}/"))
     services.change_licence(document=documents["new"], terms=LicenceTerms(licence="CC-BY-4.0", may_send=True))
     new = words(client.get(f"{DOCUMENTS}{documents['new'].public_id}/"))
     assert "CC-BY-4.0" in new
     assert "Passages may be sent to models." in new
-    assert "Exports hold locators alone." in new
+    assert "Exports contain only locators." in new
     assert "supersedes this one" not in new
 
 
@@ -246,7 +246,7 @@ def test_staff_describe_a_document_and_say_what_its_licence_allows(collection: C
     assert signed_in(collection, "author").post(address, form_of(document)).status_code == 404
     refused = client.post(address, form_of(document, may_send="on"))
     assert refused.status_code == 422
-    assert "Name the licence before anything is allowed." in words(refused)
+    assert "Enter the licence before you allow any use." in words(refused)
     response = client.post(
         address,
         form_of(document, title="Fever", licence="CC-BY-4.0", may_send="on", jurisdictions="GB int".upper(),
@@ -291,7 +291,7 @@ def test_a_collection_is_made_once_and_renamed(collection: Collection) -> None:
     assert client.post(f"{DOCUMENTS}collections/", {"name": ""}).status_code == 422
     repeated = client.post(f"{DOCUMENTS}collections/", {"name": "Guidelines"})
     assert repeated.status_code == 409
-    assert "There is a collection “Guidelines” already." in words(repeated)
+    assert "A collection “Guidelines” already exists." in words(repeated)
     response = client.post(f"{DOCUMENTS}collections/", {"name": "Leaflets", "description": "For patients"})
     leaflets = Collection.objects.get(name="Leaflets")
     assert response.url == f"{DOCUMENTS}collections/{leaflets.public_id}/"
@@ -380,14 +380,14 @@ def test_the_page_of_an_import_leads_to_its_documents(collection: Collection) ->
 @pytest.mark.parametrize(
     ("names", "fields", "sentence"),
     [
-        ((), {}, "Choose files, or write addresses."),
-        (("a.txt",), {"urls": "https://example.org/a"}, "Choose files, or write addresses."),
-        (("a.txt", "b.txt"), {"key": "a"}, "This can be said of a single file only."),
-        (("a.txt", "b.txt"), {"title": "a"}, "This can be said of a single file only."),
+        ((), {}, "Choose files or enter addresses."),
+        (("a.txt",), {"urls": "https://example.org/a"}, "Choose files or enter addresses."),
+        (("a.txt", "b.txt"), {"key": "a"}, "This can be set only for a single file."),
+        (("a.txt", "b.txt"), {"title": "a"}, "This can be set only for a single file."),
         (("a.txt",), {"key": "a b"}, "A key consists of letters"),
-        (("a.txt",), {"may_quote": "on"}, "Name the licence before anything is allowed."),
+        (("a.txt",), {"may_quote": "on"}, "Enter the licence before you allow any use."),
         (("a.txt",), {"published_on": "soon"}, "Enter a valid date."),
-        (("a.txt",), {"jurisdictions": "Britain"}, "A jurisdiction is a country code"),
+        (("a.txt",), {"jurisdictions": "Britain"}, "A jurisdiction must be an ISO 3166 country code"),
         (("a.txt",), {"format": "word"}, "word is not one of the available choices"),
         (tuple(f"{n}.txt" for n in range(51)), {}, "Choose at most 50 files at once."),
     ],

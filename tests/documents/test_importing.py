@@ -14,7 +14,10 @@ from documents.models import Collection, Document, Passage
 from tests.documents.library import AT, FEVER, add, add_document, lines
 
 pytestmark = pytest.mark.django_db
-NO_KEY = "file, key: A key consists of letters, digits, dots, colons, hyphens and underscores, and begins with no dot."
+NO_KEY = (
+    "file, key: A key consists of letters, digits, dots, colons, hyphens and underscores, and does not begin with"
+    " a dot."
+)
 ROW = {"key": "fever", "text": "Give 15 mg/kg of paracetamol."}
 
 
@@ -52,7 +55,7 @@ def test_nothing_is_allowed_unless_a_licence_allows_it(collection: Collection) -
 def test_a_flag_without_a_licence_is_a_fault_with_its_name(collection: Collection, flag: str) -> None:
     with pytest.raises(ImportRefused) as refused:
         add(collection, FEVER, **{flag: "1"})
-    assert faults(refused) == [f"file, {flag}: Name the licence before anything is allowed."]
+    assert faults(refused) == [f"file, {flag}: Enter the licence before you allow any use."]
     assert not Document.objects.exists()
     document = add_document(collection, licence="CC0-1.0", **{flag: "1"})
     allowed = {name for name in ("may_send", "may_quote", "may_redistribute") if getattr(document, name)}
@@ -104,21 +107,23 @@ def test_the_bytes_of_a_superseded_edition_stay_superseded_and_say_so(collection
     add(collection, FEVER + "\nA correction.\n")
     counts = add(collection, FEVER)
     assert counts["documents"] == {"created": 0, "unchanged": 1}
-    assert counts["warnings"] == ["“fever” is the same as its edition 1, which edition 2 supersedes; it stays so."]
+    assert counts["warnings"] == [
+        "“fever” is identical to its edition 1, which edition 2 supersedes; nothing was changed."
+    ]
 
 
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"kind": "novel"}, "file, kind: This is one of: guideline, drug_reference, patient_information, research,"
+        ({"kind": "novel"}, "file, kind: This must be one of: guideline, drug_reference, patient_information, research,"
                             " local_protocol, other."),
-        ({"tier": "5"}, "file, tier: This is a number from 1 to 4."),
-        ({"tier": "high"}, "file, tier: This is a number."),
-        ({"published_on": "31.1.2026"}, "file, published_on: A date is written like 2026-03-31."),
-        ({"jurisdictions": "GB, Britain"}, "file, jurisdictions: A jurisdiction is a country code of ISO 3166,"
+        ({"tier": "5"}, "file, tier: This must be a number from 1 to 4."),
+        ({"tier": "high"}, "file, tier: This must be a number."),
+        ({"published_on": "31.1.2026"}, "file, published_on: Dates must have the form 2026-03-31."),
+        ({"jurisdictions": "GB, Britain"}, "file, jurisdictions: A jurisdiction must be an ISO 3166 country code"
                                            " or INT."),
-        ({"language": "English"}, "file, language: A language is a code such as en or zh-Hans."),
-        ({"audience": "all"}, "file, audience: This is one of: lay, professional."),
+        ({"language": "English"}, "file, language: A language must be a code such as en or zh-Hans."),
+        ({"audience": "all"}, "file, audience: This must be one of: lay, professional."),
         ({"title": "t" * 201}, "file, title: This is longer than 200 characters."),
         ({"key": "a b"}, NO_KEY),
         ({"key": "../secrets"}, NO_KEY),
@@ -142,13 +147,13 @@ def test_one_bad_line_refuses_the_whole_file_and_is_named(collection: Collection
     rows[1] |= {"may_quote": True}
     with pytest.raises(ImportRefused) as refused:
         add(collection, lines(*rows), "f.jsonl")
-    assert faults(refused) == ["line 2, may_quote: Name the licence before anything is allowed."]
+    assert faults(refused) == ["line 2, may_quote: Enter the licence before you allow any use."]
     assert not Document.objects.exists()
     assert not Passage.objects.exists()
 
 
 def test_a_collection_that_is_not_there_is_made_only_on_request(collection: Collection) -> None:
-    with pytest.raises(DomainError, match="There is no collection “Others” in this benchmark"):
+    with pytest.raises(DomainError, match="Collection “Others” does not exist in this benchmark"):
         add(collection, FEVER, collection="Others")
     add(collection, FEVER, collection="Others", create_collection="1")
     assert Document.objects.get().collection.name == "Others"
@@ -157,7 +162,7 @@ def test_a_collection_that_is_not_there_is_made_only_on_request(collection: Coll
 def test_one_key_for_several_documents_is_refused(collection: Collection) -> None:
     with pytest.raises(ImportRefused) as refused:
         add(collection, lines({**ROW, "key": "a"}, {**ROW, "key": "b"}), "f.jsonl", key="both")
-    assert faults(refused) == ["file, key: This file holds several documents, which cannot share a key."]
+    assert faults(refused) == ["file, key: This file contains several documents, which cannot share a key."]
 
 
 def test_an_import_that_is_tried_again_stores_the_original_once(collection: Collection, settings: Any) -> None:

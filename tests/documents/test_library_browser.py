@@ -28,7 +28,7 @@ def test_a_file_is_imported_and_read(
     expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
     page.locator(".empty").get_by_role("link", name="Collections").click()
     page.get_by_label("Name").fill("Guidelines")
-    page.get_by_role("button", name="Make collection").click()
+    page.get_by_role("button", name="Create collection").click()
     page.get_by_role("link", name="Import documents").click()
 
     # What cannot be is refused at the form, which keeps what was written.
@@ -38,7 +38,7 @@ def test_a_file_is_imported_and_read(
     page.get_by_label("Publisher").fill("A made-up college")
     page.get_by_label("Passages may be sent to models").check()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("Name the licence before anything is allowed.")).to_be_visible()
+    expect(page.get_by_text("Enter the licence before you allow any use.")).to_be_visible()
     expect(page.get_by_label("Publisher")).to_have_value("A made-up college")
     assert axe_violations(page) == []
     page.locator("input[type=file]").set_input_files(file)

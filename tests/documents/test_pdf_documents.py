@@ -22,7 +22,7 @@ def document(collection: Collection) -> Document:
     """Three pages, of which the second is a scan."""
     raw = write_pdf([Page().text(72, 720, FIRST, 8), Page().image(), Page().text(72, 720, LAST, 8)])
     counts = add(collection, raw, "fever.pdf", licence="CC0-1.0")
-    assert counts["warnings"] == ["“fever”: page 2 has no text. It may be a scan, and no search finds it."]
+    assert counts["warnings"] == ["“fever”: page 2 has no text. It may be a scan and cannot be searched."]
     document = Document.objects.get()
     assert document.sha256 == hashlib.sha256(raw).hexdigest()
     assert document.file.name == f"documents/{document.sha256}.pdf"

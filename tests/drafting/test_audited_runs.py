@@ -55,7 +55,7 @@ def test_what_is_uncovered_goes_to_the_audit_and_is_added(nursery: DraftingWorld
         if "rash" in texts["CRITERIA"]:
             return operations()
         assert [item.text for item in read_numbered(texts["FINDINGS"])] == [
-            f"No criterion carries fact 5 (red flag): {RASH_FACT}"
+            f"No criterion covers fact 5 (red flag): {RASH_FACT}"
         ]
         rash = number_of(texts, "FACTS", "rash")
         return operations(add=[criterion("Names a rash that does not fade as a reason to seek help.", 9, [rash])])
@@ -93,7 +93,7 @@ def test_an_audit_cannot_join_two_red_flags(nursery: DraftingWorld, scripted: Sc
     assert [(each.facts, each.findings[0]["code"]) for each in marked] == [
         ([4], "operation_refused"), ([5], "operation_refused"),
     ]  # fmt: skip
-    assert "would join red flags" in finding_words(marked[0].findings[0])
+    assert "would combine red flags" in finding_words(marked[0].findings[0])
 
 
 def test_a_second_round_mends_a_wrong_number(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:

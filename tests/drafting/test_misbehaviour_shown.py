@@ -31,7 +31,7 @@ class Shown:
         case = Case.objects.get(key=ENGLISH_CASE)
         self.run_page = self.words(self.address)
         self.page = self.words(f"{self.address}cases/{case.public_id}/")
-        assert "Rules answered here, and no language model." in self.page
+        assert "These answers come from fixed rules, not from a language model." in self.page
         # Steps with their requests and answers stand below; what came of them must be said above.
         above, _heading, self.steps = self.page.partition("<h2>Steps</h2>")
         self.criteria, _heading, self.ledger = above.partition("<h2>Ledger</h2>")
@@ -64,7 +64,7 @@ def show(client: Client, model: str, *, order: bool = False) -> Shown:
 def test_invented_quotations(client: Client) -> None:
     shown = show(client, "rules-invented-quote")
     assert f"<q>{INVENTION}" not in shown.page  # never shown as a quotation
-    assert "the quotation is in no passage" in shown.ledger
+    assert "the quotation is not in any passage" in shown.ledger
     absent = [row for row in shown.table("facts") if row["quote_state"] == "absent"]
     assert absent and all((row["usable"], row["words"], row["passage"]) == ("false", "", "") for row in absent)
     reasons = {row["number"]: row["reason"] for row in shown.table("ledger") if row["kind"] == "fact"}
@@ -74,7 +74,7 @@ def test_invented_quotations(client: Client) -> None:
 def test_wrong_numbers(client: Client) -> None:
     shown = show(client, "rules-wrong-number")
     assert "a number is not in the quotation" in shown.ledger
-    assert "What it rests on does not have these numbers" in shown.criteria
+    assert "Its sources do not contain these numbers" in shown.criteria
     wrong = [row for row in shown.table("facts") if row["numbers_agree"] == "false"]
     assert wrong and all(row["usable"] == "false" for row in wrong)
     marked = [row for row in shown.table("suggestions") if "numbers_differ" in row["findings"]]
@@ -92,15 +92,15 @@ def test_dropped_red_flags(client: Client) -> None:
     shown = show(client, "rules-drops-red-flag")
     facts = {row["text"]: row["number"] for row in shown.table("facts")}
     for text in RED_FLAGS:
-        assert f"No criterion carries fact {facts[text]} (red flag): {text}" in shown.criteria
+        assert f"No criterion covers fact {facts[text]} (red flag): {text}" in shown.criteria
     reasons = {row["number"]: row["reason"] for row in shown.table("ledger") if row["kind"] == "fact"}
     assert {reasons[facts[text]] for text in RED_FLAGS} == {"no_criterion"}
 
 
 def test_merged_red_flags(client: Client) -> None:
     shown = show(client, "rules-merges-red-flags")
-    assert "It joins several red flags or prohibitions" in shown.criteria
-    assert "that would join red flags or prohibitions" in shown.criteria  # the audit
+    assert "It combines several red flags or prohibitions" in shown.criteria
+    assert "this would combine red flags or prohibitions" in shown.criteria  # the audit
     assert any("joined" in row["findings"] for row in shown.table("suggestions"))
 
 

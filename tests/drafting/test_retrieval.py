@@ -183,6 +183,6 @@ def test_what_the_bank_has_goes_back_to_the_audit(nursery: DraftingWorld, script
     assert run.steps.filter(stage="audit").count() == 2
     assert scripted.stages().count("audit") == 2
     [first, *_others] = scripted.sent("audit")
-    assert "The bank has it already: “Asks how much the child weighs.”" in first["FINDINGS"]
+    assert "The bank already contains it: “Asks how much the child weighs.”" in first["FINDINGS"]
     marked = Suggestion.objects.filter(run=run, case=nursery.cases[0], text__startswith="Asks how much")
     assert [[each["code"] for each in own.findings] for own in marked] == [["bank_duplicate"]]

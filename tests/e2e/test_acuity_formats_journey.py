@@ -115,9 +115,9 @@ def import_labels(admin: Page, path: Path) -> None:
     admin.goto(f"{HOME}/case-acuity/import/")
     admin.locator("input[type=file]").set_input_files(path)
     fill(admin, dataset="healthbench", licence="MIT")
-    admin.get_by_label("Its texts may be passed on").select_option("yes")
+    admin.get_by_label("Texts may be redistributed").select_option("yes")
     admin.get_by_role("button", name="Preview").click()
-    expect(admin.get_by_role("heading", name="Preview: nothing is written yet")).to_be_visible(timeout=WAIT_MS)
+    expect(admin.get_by_role("heading", name="Preview: nothing has been saved yet")).to_be_visible(timeout=WAIT_MS)
     expect(admin.locator("main")).to_contain_text("healthbench-emergencies")
     admin.get_by_role("button", name="Import", exact=True).click()
     admin.locator("a.button.primary", has_text="Acuity data").click(timeout=WAIT_MS)
@@ -127,7 +127,7 @@ def import_labels(admin: Page, path: Path) -> None:
 
 def import_votes(admin: Page, path: Path) -> None:
     admin.goto(f"{HOME}/imports/")
-    admin.get_by_label("What is in the file").select_option("votes")
+    admin.get_by_label("File contents").select_option("votes")
     admin.locator("input[type=file]").set_input_files(path)
     admin.get_by_label("Expert group").fill("Panel (made up)")
     admin.get_by_role("button", name="Import", exact=True).click()
@@ -162,10 +162,10 @@ def classify(admin: Page, endpoint: str, model: str) -> Table:
     admin.get_by_role("link", name="Forced choices").click()
     admin.get_by_role("link", name="Ask for levels").first.click()
     fill(admin, candidate=model, endpoint=endpoint, model=model, price_in="1", price_out="4")
-    admin.get_by_label("Also ask how sure it is").check()
+    admin.get_by_label("Also ask for certainty").check()
     size = admin.locator("#size")
     expect(size.locator(".tile").first).to_contain_text("600")
-    expect(size).to_contain_text("Cost at most")
+    expect(size).to_contain_text("Maximum cost")
     admin.get_by_role("button", name="Begin").click()
     expect(admin.get_by_role("heading", name=f"Forced choices of {model}")).to_be_visible()
     expect(admin.get_by_role("link", name="Reports on acuity")).to_be_visible(timeout=WAIT_MS)
@@ -188,14 +188,14 @@ def judge(admin: Page, endpoint: str) -> Table:
     admin.goto(f"{HOME}/judges/")
     admin.get_by_role("link", name="New judge of levels").first.click()
     fill(admin, name=JUDGE, endpoint=endpoint, model="ok", price_in="1", price_out="4")
-    admin.get_by_role("button", name="Make the judge").click()
+    admin.get_by_role("button", name="Create judge").click()
     admin.get_by_role("link", name="New run").first.click()
     for name in (UNSAID, UNKNOWN):
         admin.get_by_label(name).check()
     size = admin.locator("#size")
     expect(size.locator(".tile").first).to_contain_text("240")
     expect(size.locator(".tile").filter(has_text="Cost")).to_contain_text("USD")
-    admin.get_by_role("button", name="Begin the run").click()
+    admin.get_by_role("button", name="Start run").click()
     expect(admin.locator("#run-progress")).to_contain_text("Finished", timeout=WAIT_MS)
     return file_of(admin, "CSV")
 
@@ -206,11 +206,11 @@ def judge(admin: Page, endpoint: str) -> Table:
 def make_readers(admin: Page) -> None:
     admin.goto(f"{HOME}/groups/")
     admin.get_by_label("Name").fill("Readers")
-    admin.get_by_role("button", name="Make the group").click()
+    admin.get_by_role("button", name="Create group").click()
     for key in READERS:
         admin.locator("#id_email").fill(f"{key}@example.org")
         admin.locator("[name=name]").fill(f"Dr. {key}")
-        admin.get_by_label("Part").select_option("annotator")
+        admin.get_by_label("Role").select_option("annotator")
         admin.get_by_role("button", name="Add", exact=True).click()
         expect(admin.get_by_role("row").filter(has_text=f"{key}@example.org")).to_be_visible()
 
@@ -224,7 +224,7 @@ def give_out(admin: Page) -> None:
     fill(admin, title="Read advice", size=str(N_READ), readers="2")
     admin.get_by_label("Group").select_option(label="Readers")
     expect(admin.locator("#preview .tile dd").nth(1)).to_have_text(str(2 * N_READ))
-    admin.get_by_role("button", name="Give out the responses").click()
+    admin.get_by_role("button", name="Assign the responses").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text("Read advice")
 
 
@@ -329,7 +329,7 @@ def release(admin: Page, folder: Path) -> Path:
     fill(admin, version="1.0", licence="MIT")
     for name in ("acuity", "responses", "reading_texts", "votes", "certainty"):
         admin.locator(f"#id_{name}").check()
-    admin.get_by_role("button", name="Make the release").click()
+    admin.get_by_role("button", name="Create release").click()
     link = admin.get_by_role("link", name=re.compile("^Download"))
     expect(link).to_be_visible(timeout=WAIT_MS)
     with admin.expect_download() as download:
@@ -411,7 +411,7 @@ def check_sentences(pages: dict[str, Page], files: list[Table], votes: dict[str,
     under = f"{shares(advice, references, advice.keys() & references.keys())['under']:.1%}"
     leading = pages["acuity"].locator(".finding")
     expect(leading).to_contain_text(f"{UNSAID} (Forced choice) costs the least")
-    expect(leading).to_contain_text(f"As to a patient it is too low in {under} of cases")
+    expect(leading).to_contain_text(f"In advice to a patient, it is too low in {under} of cases")
     both = pages["acuity_formats"].locator(".finding")
     expect(both).to_contain_text(f"{UNSAID} is too low in {under} of its advice to patients")
     expect(both).to_contain_text(f"{UNKNOWN} is too low in")
@@ -469,7 +469,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     admin = new_page(admin_user)
     make_benchmark(admin)
     import_labels(admin, write(tmp_path / "labels.csv", [["case", "reference"], *labels]))
-    sign(admin, 1, "0 by their panel, 3 by a label")
+    sign(admin, 1, "0 from their panel, 3 from a label")
     heading = ["case", "physician", "round", "level", "certainty", "note"]
     rows = [
         [case, name, 1, LEVELS[level], 75, "made up"]
@@ -477,7 +477,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
         for name, level in zip(PANEL, own, strict=True)
     ]
     import_votes(admin, write(tmp_path / "made-up-votes.csv", [heading, *rows]))
-    sign(admin, 2, "120 by their panel, 0 by a label")
+    sign(admin, 2, "120 from their panel, 0 from a label")
 
     models = (UNSAID, UNKNOWN)
     pages = [begin_responses(new_page(admin_user), loopback.url, model) for model in models]

@@ -134,11 +134,11 @@ def test_from_votes_to_a_release(new_page: NewPage, transactional_db: None, watc
 
     # What stays ambiguous goes to the adjudicator, who gives a level once and leaves the other case as it is.
     admin.goto(results)
-    open_from_preview(admin, "Ask for rulings", "Ask for rulings")
+    open_from_preview(admin, "Request rulings", "Request rulings")
     expect(admin.locator("#rulings")).to_contain_text(kept[1])
     page = new_page(judge)
     page.goto("/work/rulings/")
-    page.get_by_role("link", name="Rule on the next").click()
+    page.get_by_role("link", name="Rule on next case").click()
     for keys in ("2b", "0"):
         expect(page.locator("[data-between]")).to_be_disabled()  # by the script, which then takes keys
         for key in f"{keys}a":
@@ -149,7 +149,7 @@ def test_from_votes_to_a_release(new_page: NewPage, transactional_db: None, watc
     expect(page).to_have_url(re.compile("/work/rulings/$"))
 
     admin.goto("/b/acuity/reference-sets/new/")
-    admin.get_by_label("References of panels from").select_option("2")
+    admin.get_by_label("Panel references from").select_option("2")
     expect(admin.locator("#preview")).to_contain_text("In 9 cases the reference comes from round 2")
     expect(admin.locator("#preview")).to_contain_text("1 by a ruling")
     admin.get_by_role("button", name="Sign").click()

@@ -58,12 +58,12 @@ def make_benchmark(admin: Page) -> None:
 def make_group(admin: Page, name: str) -> None:
     admin.goto(f"/b/{SLUG}/groups/")
     admin.get_by_label("Name").fill(name)
-    admin.get_by_role("button", name="Make the group").click()
+    admin.get_by_role("button", name="Create group").click()
     for role, keys in GROUPS[name].items():
         for key in keys:
             admin.locator("#id_email").fill(f"{key}@example.org")
             admin.locator("[name=name]").fill(f"Dr. {key.upper()}")
-            admin.get_by_label("Part").select_option(role)
+            admin.get_by_label("Role").select_option(role)
             admin.get_by_role("button", name="Add", exact=True).click()
             expect(admin.get_by_role("row").filter(has_text=f"{key}@example.org")).to_be_visible()
 
@@ -77,7 +77,7 @@ def make_batch(admin: Page, group: str, cases: list[str], criteria: int) -> None
     admin.get_by_label("Annotators per response").fill("2")
     admin.get_by_label("Also give work to people who are only invited").check()
     expect(admin.locator("#preview .tile dd").nth(1)).to_have_text(str(2 * criteria))
-    admin.get_by_role("button", name="Make the batch").click()
+    admin.get_by_role("button", name="Create batch").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text(f"Round one, {group}")
 
 
@@ -98,7 +98,7 @@ def grade_everything(page: Page, key: str, responses: int) -> None:
 def check_everything(page: Page, pieces: int) -> None:
     """Accept each piece; the first with one amendment."""
     page.goto("/work/checks/")
-    page.get_by_role("button", name="Check the next").press("Enter")
+    page.get_by_role("button", name="Start next check").press("Enter")
     expect(page.locator(".criterion.current")).to_have_count(1)
     was_met = page.locator(".criterion.current").get_attribute("data-outcome") == "met"
     page.keyboard.press("n" if was_met else "m")
@@ -118,7 +118,7 @@ def adjudicate_everything(page: Page) -> int:
     """Rule on each conflict; returns how many there were. The next response opens by itself until none is left."""
     ruled = 0
     page.goto("/work/adjudications/")
-    page.get_by_role("button", name="Take the next").press("Enter")
+    page.get_by_role("button", name="Claim next").press("Enter")
     while True:
         expect(page.locator(".criterion.current")).to_have_count(1)
         url = page.url
@@ -148,7 +148,7 @@ def run_judge(admin: Page) -> None:
     batch = admin.get_by_label("Batch").locator("option").filter(has_text="North").get_attribute("value")
     admin.get_by_label("Judge").select_option(judge)
     admin.get_by_label("Batch").select_option(batch)
-    admin.get_by_role("button", name="Begin the run").click()
+    admin.get_by_role("button", name="Start run").click()
     expect(admin.locator("#run-progress")).to_contain_text("Finished", timeout=60_000)
 
 

@@ -264,7 +264,7 @@ def test_coverage_of_real_cases_is_measured_and_replayed_elsewhere(
     # Nobody has decided yet, as elsewhere, where no decisions are.
     before = coverage_files(SLUG, run.public_id, tmp_path / "here")
     admin.get_by_role("button", name="Ask physicians").click()
-    expect(admin.get_by_text("questions wait for physicians.")).to_be_visible()
+    expect(admin.get_by_text("questions for physicians to decide.")).to_be_visible()
     decide(new_page)
     check_coverage(report(admin, "coverage", tmp_path / "coverage.zip"))
 
@@ -288,7 +288,7 @@ def test_pairs_of_real_cases_are_judged_and_replayed_elsewhere(
     admin.get_by_label("Made by rules").check()
     for name in (GENERIC, HALF):
         admin.get_by_label(name).check()
-    admin.get_by_label("Also without a rubric").check()
+    admin.get_by_label("Also test without a rubric").check()
     begin(admin, rule_endpoint, f"{N_PAIRS} pairs")
     (run,) = TrialRun.objects.all()
     assert (run.status, run.endpoint_kind) == ("finished", "rules")

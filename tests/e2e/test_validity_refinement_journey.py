@@ -61,16 +61,16 @@ def make_judge(admin: Page, endpoint: RuleEndpoint) -> None:
     admin.goto(f"{HOME}/judges/")
     admin.get_by_role("link", name="New chat judge").first.click()
     fill(admin, name=JUDGE, endpoint=endpoint.url, model=MODEL, concurrency="16")
-    admin.get_by_role("button", name="Make the judge").click()
+    admin.get_by_role("button", name="Create judge").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text(JUDGE)
 
 
 def grade(admin: Page, run: RefinementRun, responses: int) -> JudgeRun:
     """From the page of a run to the run of a judge over its texts and their bases, and to its end."""
     admin.goto(f"{HOME}/refinement/{run.public_id}/")
-    admin.get_by_role("link", name="Let a judge grade").click()
+    admin.get_by_role("link", name="Grade with a judge").click()
     expect(admin.locator("#size .tile").first).to_contain_text(str(responses))
-    admin.get_by_role("button", name="Begin the run").click()
+    admin.get_by_role("button", name="Start run").click()
     expect(admin.locator("#run-progress")).to_contain_text("Finished", timeout=WAIT_MS)
     expect(admin.locator("main")).to_contain_text(BAND)
     return JudgeRun.objects.get(purpose=JudgeRun.Purpose.GRADE)
@@ -199,7 +199,7 @@ def test_a_new_dose_in_real_responses_is_seen_at_one_look(
     assert n_dosed >= 5
     admin.set_viewport_size({"width": 1280, "height": 720})
     admin.goto(f"{HOME}/refinement/{run.public_id}/")
-    notice = admin.locator(".notice", has_text=f"{n_dosed} new numbers with a unit stand in refined texts")
+    notice = admin.locator(".notice", has_text=f"{n_dosed} new numbers with a unit appear in refined texts")
     assert_on_first_screen(admin, notice)
     make_judge(admin, rule_endpoint)
     grade(admin, run, 2 * run.terms["cases"])
@@ -209,7 +209,7 @@ def test_a_new_dose_in_real_responses_is_seen_at_one_look(
     assert Counter(own["text"] for own in tables["refinement_findings"] if own["kind"] == "new_number") == {
         NEW_DOSE: n_dosed
     }
-    assert_on_first_screen(admin, admin.locator(".notice", has_text=f"{n_dosed} numbers with a unit stand in"))
+    assert_on_first_screen(admin, admin.locator(".notice", has_text=f"{n_dosed} numbers with a unit occur in"))
 
 
 def assert_on_first_screen(page: Page, notice: Any) -> None:

@@ -29,7 +29,7 @@ HOME = f"/b/{SLUG}"
 MODEL = "rules (no language model)"
 GOLD, GENERIC, HALF = "Criteria of physicians", "Generic criteria", "Every second criterion"
 PHYSICIANS = ("physician-1", "physician-2")
-BAND = "Rules answered here, and no language model."
+BAND = "These answers come from fixed rules, not from a language model."
 FOOTNOTE = "Answered by rules, not by a language model."
 WAIT_MS = 120_000
 EXACT: dict[str, Any] = {"rel": 0, "abs": 1e-9}
@@ -108,7 +108,7 @@ def make_set(admin: Page, name: str, source: str, file: Path | None = None) -> N
         admin.locator("input[type=file]").set_input_files(file)
     fill(admin, name=name)
     with admin.expect_response(lambda answer: answer.request.method == "POST"):
-        admin.get_by_role("button", name="Make the set").click()
+        admin.get_by_role("button", name="Create set").click()
     if file is not None:
         expect(admin.get_by_text("Done").first).to_be_visible(timeout=WAIT_MS)
     admin.goto(f"{HOME}/rubric-sets/")

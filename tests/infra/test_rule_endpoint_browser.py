@@ -12,7 +12,7 @@ from tests.axe import axe_violations
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
-@pytest.mark.parametrize(("locale", "heading"), [("en-GB", "What this is"), ("zh-CN", "这是什么")])
+@pytest.mark.parametrize(("locale", "heading"), [("en-GB", "What is this?"), ("zh-CN", "这是什么？")])
 def test_nothing_is_cut_and_axe_has_nothing_to_say(new_page: Callable[..., Page], locale: str, heading: str) -> None:
     for scheme in ("light", "dark"):
         page = new_page(locale=locale, color_scheme=scheme)

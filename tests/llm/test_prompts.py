@@ -131,10 +131,10 @@ def test_a_template_with_the_benchmarks_own_places_can_be_pasted() -> None:
     [
         ("", "{{response}}", "The criterion is missing"),
         ("", "{{criterion}}", "The response is missing"),
-        ("", "{{response}} {{criterion}} {{candidate}}", "There is no {{candidate}}"),
-        ("", "{{response}} {{criterion}} {{ points }}", "There is no {{ points }}"),
-        ("", "<<conversation>> <<rubric_itm>>", "There is no <<rubric_itm>>"),
-        ("{{response}}", "{{criterion}}", "{{response}} belongs into the question"),
+        ("", "{{response}} {{criterion}} {{candidate}}", "The placeholder {{candidate}} does not exist"),
+        ("", "{{response}} {{criterion}} {{ points }}", "The placeholder {{ points }} does not exist"),
+        ("", "<<conversation>> <<rubric_itm>>", "The placeholder <<rubric_itm>> does not exist"),
+        ("{{response}}", "{{criterion}}", "{{response}} belongs in the question"),
     ],
 )
 def test_a_template_that_lacks_something_is_refused(system: str, user: str, message: str) -> None:

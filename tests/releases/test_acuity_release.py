@@ -130,7 +130,7 @@ def test_a_case_with_a_rubric_stays_out_of_cases_until_its_dataset_may_be_passed
     assert lines(tmp_path / "a" / "cases" / "healthbench.jsonl") == []
     assert first.facts["left_out"]["cases_of_datasets_not_passed_on"] == 1
     given: dict[str, Any] = {"benchmark": benchmark, "name": "closed", "by": None, "at": AT}
-    with pytest.raises(DomainError, match="Name the licence"):
+    with pytest.raises(DomainError, match="Enter the licence of the dataset"):
         set_dataset_licence(licence="", may_redistribute=True, **given)
     set_dataset_licence(licence="CC-BY-4.0", may_redistribute=True, **given)
     built(benchmark, tmp_path / "b", acuity=True)
@@ -180,55 +180,67 @@ REFERENCE, SETS = "acuity/reference.csv", "acuity/sets.csv"
 CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a vote": (
         change("votes.csv", {**FIRST, "certainty": "50"}, level="self-care"),
-        f"{REFERENCE}, line 4, votes: By votes, labels and rulings it is",
+        f"{REFERENCE}, line 4, votes: According to votes, labels and rulings it is",
     ),
     "a certainty": (
         change("votes.csv", {**FIRST, "certainty": "60"}, certainty="75"),
-        f"{REFERENCE}, line 4, certainty: By votes, labels and rulings it is “70.0”",
+        f"{REFERENCE}, line 4, certainty: According to votes, labels and rulings it is “70.0”",
     ),
     "a name": (
         change("votes.csv", {**FIRST, "certainty": "50"}, physician="somebody"),
-        "acuity/votes.csv, line 2, physician: The release has no “somebody”.",
+        "acuity/votes.csv, line 2, physician: The release does not contain “somebody”.",
     ),
     "a level off the scale": (
         change("votes.csv", {**FIRST, "certainty": "50"}, level="soon"),
-        "acuity/votes.csv, line 2, level: “soon” is no level of the scale",
+        "acuity/votes.csv, line 2, level: “soon” is neither a level of the scale",
     ),
     "a reference": (change("reference.csv", ITEM, low="self-care", high="self-care"), f"{SETS}, line 2, digest: "),
-    "a status": (change("reference.csv", ITEM, status="boundary"), f"{REFERENCE}, line 4, status: By votes, labels"),
-    "a distribution": (change("reference.csv", ITEM, q="0.0 0.0 0.0 1.0"), f"{REFERENCE}, line 4, q: By the votes"),
-    "a dispersion": (change("reference.csv", ITEM, dispersion="0.5"), f"{REFERENCE}, line 4, dispersion: By the"),
+    "a status": (
+        change("reference.csv", ITEM, status="boundary"),
+        f"{REFERENCE}, line 4, status: According to votes, labels",
+    ),
+    "a distribution": (
+        change("reference.csv", ITEM, q="0.0 0.0 0.0 1.0"),
+        f"{REFERENCE}, line 4, q: According to the votes",
+    ),
+    "a dispersion": (
+        change("reference.csv", ITEM, dispersion="0.5"),
+        f"{REFERENCE}, line 4, dispersion: According to the",
+    ),
     "an item": (drop("reference.csv", ITEM), f"{SETS}, line 2, set: Set 1 lacks open-0001."),
     "a digest": (change("sets.csv", {"set": "1"}, digest="0" * 64), f"{SETS}, line 2, digest: This is not the digest"),
-    "a rule": (change("sets.csv", {"set": "1"}, ambiguous_threshold="20.0"), f"{REFERENCE}, line 5, status: By votes"),
+    "a rule": (
+        change("sets.csv", {"set": "1"}, ambiguous_threshold="20.0"),
+        f"{REFERENCE}, line 5, status: According to votes",
+    ),
     "a ruling": (
         change("rulings.csv", {"case": "open-0002"}, low="urgent-care"),
-        f"{REFERENCE}, line 10, low: By votes, labels and rulings it is “urgent-care”.",
+        f"{REFERENCE}, line 10, low: According to votes, labels and rulings it is “urgent-care”.",
     ),
     "a ruling of a voter": (
         lambda root: change("rulings.csv", {}, adjudicator=rows(root, "votes.csv")[0]["physician"])(root),
-        "acuity/rulings.csv, line 2, adjudicator: Who voted on the case does not rule on it.",
+        "acuity/rulings.csv, line 2, adjudicator: A physician who voted on the case cannot rule on it.",
     ),
     "a label": (
         change("source_labels.csv", {"case": "open-0001"}, label="sc"),
-        "acuity/source_labels.csv, line 2, low: The scheme “em-ne-sc” makes something else of this label.",
+        "acuity/source_labels.csv, line 2, low: The scheme “em-ne-sc” maps this label differently.",
     ),
     "a flow": (change("flow.csv", {"dataset": "open"}, panel="2"), "acuity/flow.csv, line 3, panel: source_labels.csv"),
     "a reading": (
         change("readings.csv", {"case": "only-a-key", "sample": "0", "format": "qa"}, level="soon"),
-        "acuity/readings.csv, line 22, level: “soon” is no level of the scale",
+        "acuity/readings.csv, line 22, level: “soon” is not a level of the scale",
     ),
     "a state": (
         change("readings.csv", {"case": "only-a-key", "sample": "0", "format": "qa"}, state="refused"),
-        "acuity/readings.csv, line 22, level: This does not fit the state “refused”.",
+        "acuity/readings.csv, line 22, level: This does not match the state “refused”.",
     ),
     "a licence taken away": (
         change("datasets.csv", {"dataset": "open"}, may_redistribute="false"),
-        "acuity/cases.jsonl, line 1, prompt: The dataset “open” may not be passed on, and here is a text.",
+        "acuity/cases.jsonl, line 1, prompt: The dataset “open” may not be redistributed, but a text is included here.",
     ),
     "a licence given": (
         change("datasets.csv", {"dataset": "closed"}, licence="MIT", may_redistribute="true"),
-        "acuity/cases.jsonl, line 4, prompt: The dataset “closed” may be passed on, and the text is missing.",
+        "acuity/cases.jsonl, line 4, prompt: The dataset “closed” may be redistributed, but the text is missing.",
     ),
     "no licence": (change("datasets.csv", {"dataset": "open"}, licence=""), "acuity/datasets.csv, licence: No licence"),
     "a text": (
@@ -240,7 +252,7 @@ CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a file": (lambda root: (root / "acuity" / "readings.csv").unlink(), "acuity/readings.csv: This file is missing."),
     "a column": (
         lambda root: (root / "acuity" / "physicians.csv").write_text("physician\n", "utf-8"),
-        "acuity/physicians.csv, line 1: The heading is not: physician, group.",
+        "acuity/physicians.csv, line 1: The heading must be: physician, group.",
     ),
 }  # fmt: skip
 
@@ -266,13 +278,19 @@ def test_the_form_and_the_api_take_acuity_and_refuse_half_of_it(tmp_path: Path, 
     assert "30 readings, 2 signed reference sets." in client.get(address).content.decode()
     given = {"version": "1.0", "licence": "CC-BY-4.0"}
     page = client.post(address, {**given, "votes": "on"})
-    assert (page.status_code, "Votes stand beside the rest of acuity" in page.content.decode()) == (422, True)
+    assert (
+        page.status_code,
+        "Votes are released only together with the other acuity data" in page.content.decode(),
+    ) == (422, True)
     assert client.post(address, given).status_code == 422  # no rubric, so there is nothing without acuity
     assert client.post(address, {**given, "acuity": "on", "votes": "on"}).status_code == 302
     assert Release.objects.get().options["votes"] is True
     api = f"/api/v1/benchmarks/{benchmark.slug}/releases/"
     answer = client.post(api, {"version": "2.0", "certainty": True, "acuity": True}, content_type="application/json")
-    assert (answer.status_code, "Certainty stands beside votes" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "Certainty is released only together with votes" in answer.json()["detail"]) == (
+        422,
+        True,
+    )
     answer = client.post(api, {"version": "2.0", "acuity": True}, content_type="application/json")
     assert (answer.status_code, answer.json()["options"]["acuity"]) == (201, True)
 
@@ -291,5 +309,5 @@ def test_the_command_releases_a_benchmark_without_a_rubric(tmp_path: Path) -> No
 @pytest.mark.django_db
 def test_without_a_scale_there_is_nothing_about_acuity(tmp_path: Path) -> None:
     benchmark: Benchmark = BenchmarkFactory(slug="bare", licence="CC-BY-4.0")
-    with pytest.raises(DomainError, match="no scale of acuity"):
+    with pytest.raises(DomainError, match="no acuity scale"):
         built(benchmark, tmp_path / "a", acuity=True)

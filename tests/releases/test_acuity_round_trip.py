@@ -104,7 +104,7 @@ def test_a_set_by_flags_comes_back(tmp_path: Path) -> None:
     rows = csv.DictReader((root / "acuity" / "source_labels.csv").read_text().splitlines())
     assert [(row["case"], row["ambiguous"]) for row in rows] == [("x-1", "true"), ("x-2", "false"), ("x-3", "")]
     back(root)
-    with pytest.raises(CommandError, match="holds exactly this already"):
+    with pytest.raises(CommandError, match="already has exactly this content"):
         command("reference_set", "--benchmark", "other", "--ambiguous", "flag")
     items = ReferenceSet.objects.get(benchmark__slug="other").items.order_by("case__key")
     assert [item.status for item in items] == ["ambiguous", "clear", "clear"]
@@ -163,11 +163,11 @@ def other_answer(other: Benchmark, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare", "field", "message"),
     [
-        (other_levels, "acuity/scale.json four", "has other levels"),
-        (other_text, "acuity/cases.jsonl digest", "stored with another text"),
-        (other_licence, "acuity/datasets.csv licence", "another licence"),
-        (other_set, "acuity/sets.csv set", "another reference set 1"),
-        (other_answer, "acuity/readings.csv level", "another answer"),
+        (other_levels, "acuity/scale.json four", "has different levels"),
+        (other_text, "acuity/cases.jsonl digest", "stored with a different text"),
+        (other_licence, "acuity/datasets.csv licence", "has a different licence"),
+        (other_set, "acuity/sets.csv set", "A different reference set 1"),
+        (other_answer, "acuity/readings.csv level", "a different answer"),
     ],
 )
 def test_what_is_there_otherwise_is_refused_whole(
@@ -227,7 +227,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path, client: Client) -> None:
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "text.txt").write_text("nothing")
     job = uploaded(client, other, tmp_path / "release", tmp_path)
-    assert (job.status, job.errors[0]["message"]) == ("refused", "This release holds nothing about acuity.")
+    assert (job.status, job.errors[0]["message"]) == ("refused", "This release contains no acuity data.")
     with pytest.raises(CommandError, match="no such folder"):
         back(tmp_path / "nowhere")
 

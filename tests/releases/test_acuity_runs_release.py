@@ -122,62 +122,79 @@ SHARES = {"source": "logprobs", "case": "open-0001"}
 JUDGED = {"source": "judge", "state": "level", "replicate": "0", "candidate": "Advisor", "case": "open-0001"}
 READ = {"candidate": "Advisor", "case": "open-0001"}
 CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no run": (drop("runs.csv", {"kind": "classify"}), "run: The release has no"),
+    "no run": (drop("runs.csv", {"kind": "classify"}), "run: The release does not contain"),
     "a run of another candidate": (
-        change("runs.csv", {"candidate": "Chooser"}, candidate="Other"), "candidate: Its run says “Other”."
+        change("runs.csv", {"candidate": "Chooser"}, candidate="Other"), "candidate: Its run has “Other”."
     ),
-    "a run without a judge": (change("runs.csv", {"kind": "acuity"}, judge=""), "judge: A run of kind “acuity” has"),
+    "a run without a judge": (
+        change("runs.csv", {"kind": "acuity"}, judge=""),
+        "judge: A run of kind “acuity” must have",
+    ),
     "nothing that answered": (
-        change("runs.csv", {"kind": "classify"}, endpoint_kind=""), "endpoint_kind: A run of kind “classify” has one."
+        change("runs.csv", {"kind": "classify"}, endpoint_kind=""),
+        "endpoint_kind: A run of kind “classify” must have this value."
     ),
     "something else that answered": (change("runs.csv", {"kind": "classify"}, endpoint_kind="dice"), "endpoint_kind: "),
     "a run of another kind": (change("runs.csv", {"kind": "acuity"}, kind="acuity-edited"), "source: A run of kind"),
-    "fewer samples": (change("runs.csv", {"kind": "classify"}, samples="1"), "sample: Its run says “1”."),
+    "fewer samples": (change("runs.csv", {"kind": "classify"}, samples="1"), "sample: Its run has “1”."),
     "settings": (change("runs.csv", {"kind": "acuity"}, settings='{"endpoint": "x"}'), "settings: endpoint: no such"),
     "settings that are none": (change("runs.csv", {"kind": "acuity"}, settings="{"), "settings: This is not JSON"),
-    "a time": (change("runs.csv", {"kind": "acuity"}, finished_at="soon"), "finished_at: This is no time"),
+    "a time": (change("runs.csv", {"kind": "acuity"}, finished_at="soon"), "finished_at: This is not a time"),
     "a prompt": (change_text("prompts", "Choose exactly one", "Choose one"), "digest: This is not the digest"),
     "a prompt that is missing": (
         lambda root: [path.unlink() for path in (root / "acuity" / "prompts").iterdir()] and None,
-        "prompt: The release has no",
+        "prompt: The release does not contain",
     ),
-    "shares": (change("readings.csv", SHARES, distribution="0.5 0.1 0.1 0.1"), "distribution: These are no shares"),
-    "too few shares": (change("readings.csv", SHARES, distribution="0.5 0.5"), "distribution: These are no shares"),
-    "no shares": (change("readings.csv", SHARES, distribution="x"), "distribution: These are no shares"),
-    "no order": (change("readings.csv", SHARES, descending=""), "descending: A reading of this source has one."),
-    "a level off the scale": (change("readings.csv", JUDGED, level="soon"), "level: “soon” is no level"),
-    "an escalation": (change("readings.csv", JUDGED, escalation="soon"), "escalation: “soon” is no level"),
-    "a quote": (change("readings.csv", JUDGED, quote="Wait."), "quote: The response does not say so at this place."),
+    "shares": (change("readings.csv", SHARES, distribution="0.5 0.1 0.1 0.1"), "distribution: These are not shares"),
+    "too few shares": (change("readings.csv", SHARES, distribution="0.5 0.5"), "distribution: These are not shares"),
+    "no shares": (change("readings.csv", SHARES, distribution="x"), "distribution: These are not shares"),
+    "no order": (
+        change("readings.csv", SHARES, descending=""), "descending: A reading from this source must have this value."
+    ),
+    "a level off the scale": (change("readings.csv", JUDGED, level="soon"), "level: “soon” is not a level"),
+    "an escalation": (change("readings.csv", JUDGED, escalation="soon"), "escalation: “soon” is not a level"),
+    "a quote": (
+        change("readings.csv", JUDGED, quote="Wait."), "quote: The response does not contain these words at this place."
+    ),
     "no quote": (
-        change("readings.csv", JUDGED, quote="", quote_start="", quote_end=""), "quote: A level is shown by words"
+        change("readings.csv", JUDGED, quote="", quote_start="", quote_end=""),
+        "quote: A level must be supported by words"
     ),
-    "a quote without its place": (change("readings.csv", JUDGED, quote_end=""), "quote_start: This does not fit"),
+    "a quote without its place": (
+        change("readings.csv", JUDGED, quote_end=""),
+        "quote_start: This does not match the quote",
+    ),
     "a quote of a changed response": (
         change("readings.csv", {"source": "edited", "state": "level", "replicate": "1"}, quote="Wait."),
-        "quote: The response does not say so at this place.",
+        "quote: The response does not contain these words at this place.",
     ),
-    "a file": (change("readings.csv", JUDGED, **{"import": "1"}), "import: A reading of this source has none."),
+    "a file": (
+        change("readings.csv", JUDGED, **{"import": "1"}), "import: A reading from this source cannot have this value."
+    ),
     "a run of a file": (
-        change("readings.csv", {"source": "imported"}, quote="x"), "quote: A reading of this source has none."
+        change("readings.csv", {"source": "imported"}, quote="x"),
+        "quote: A reading from this source cannot have this value."
     ),
-    "a format": (change("readings.csv", JUDGED, format="qa"), "format: Its run says “chat”."),
-    "a second one": (change("readings.csv", JUDGED, replicate="1"), "sample: This stands here twice."),
+    "a format": (change("readings.csv", JUDGED, format="qa"), "format: Its run has “chat”."),
+    "a second one": (change("readings.csv", JUDGED, replicate="1"), "sample: This appears twice here."),
     "a response": (
-        change_text("responses.jsonl", "Go to", "Run to"), "quote: The response does not say so"
+        change_text("responses.jsonl", "Go to", "Run to"), "quote: The response does not contain these words"
     ),
     "no response": (change_text("responses.jsonl", '"open-0001"', '"open-0002"'), "sample: "),
     "a response to a closed case": (
         change_text("responses.jsonl", '"open-0001"', '"closed-0001"'),
-        "case: The text of this case may not be passed on, and here is a response to it.",
+        "case: The text of this case may not be redistributed, but a response to it is included here.",
     ),
-    "a reader": (change("advice.csv", READ, physician="somebody"), "physician: The release has no “somebody”."),
-    "a level that was read": (change("advice.csv", READ, level="soon"), "level: “soon” is no level of the scale."),
-    "evidence": (change("advice.csv", READ, evidence="0-500"), "evidence: The evidence does not lie within"),
-    "no evidence": (change("advice.csv", READ, evidence=""), "evidence: A level is shown by words"),
-    "a batch": (change("advice_batches.csv", {}, batch="2"), "batch: The release has no “1”."),
+    "a reader": (
+        change("advice.csv", READ, physician="somebody"), "physician: The release does not contain “somebody”."
+    ),
+    "a level that was read": (change("advice.csv", READ, level="soon"), "level: “soon” is not a level of the scale."),
+    "evidence": (change("advice.csv", READ, evidence="0-500"), "evidence: The evidence is outside the response"),
+    "no evidence": (change("advice.csv", READ, evidence=""), "evidence: A level must be supported by words"),
+    "a batch": (change("advice_batches.csv", {}, batch="2"), "batch: The release does not contain “1”."),
     "strata": (
         change("advice_batches.csv", {}, strata='[{"level": "x", "candidate": "y", "responses": 1, "drawn": 2}]'),
-        "strata: More were drawn than there are.",
+        "strata: More were drawn than exist.",
     ),
     "no batches": (lambda root: (root / "acuity" / "advice_batches.csv").unlink(), "This file is missing."),
     "a missing reading": (drop("readings.csv", {"state": "missing", "source": "parsed"}), "rows; release.json says"),
@@ -199,7 +216,7 @@ def test_the_form_says_what_judges_and_physicians_read(tmp_path: Path, client: C
     benchmark.roles.create(user=admin, role="admin")
     client.force_login(admin)
     page = " ".join(client.get(f"/b/{benchmark.slug}/releases/new/").content.decode().split())
-    assert "With acuity also the 7 that judges of levels read" in page
-    assert "Beside responses also what physicians read in them: 12 answers." in page
+    assert "With acuity, this also includes 7 responses read by judges of levels" in page
+    assert "With responses, physicians’ readings are also included: 12 answers." in page
     given = {"version": "1.0", "licence": "CC-BY-4.0", "acuity": "on", "responses": "on", "votes": "on"}
     assert client.post(f"/b/{benchmark.slug}/releases/new/", given).status_code == 302

@@ -138,13 +138,13 @@ def test_pages_of_runs_that_came_with_a_release(tmp_path: Path, client: Client) 
         page = answer.content.decode()
         assert answer.status_code == 200, address
         assert all(text in page for text in texts), (address, texts)
-        assert "PydanticUndefined" not in page and "Go on" not in page, address
+        assert "PydanticUndefined" not in page and "Continue" not in page, address
     # Nothing can be asked of them, and the reason is given.
     with pytest.raises(Conflict, match="made elsewhere"):
         resume_run(run=choices, at=AT)
     with pytest.raises(Conflict, match="no answers to replay"):
         replay_run(run=choices, by=None, at=AT)
-    with pytest.raises(DomainError, match="without an endpoint"):
+    with pytest.raises(DomainError, match="has no endpoint"):
         create_run(benchmark=other, judge=run.judge, frame=RunFrame(), by=None, at=AT)
     for kind in REPORTS:
         report = create_report(benchmark=other, kind=kind, parameters={}, at=timezone.now())
@@ -239,9 +239,9 @@ def other_choices(source: Benchmark, other: Benchmark) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (other_judge, "acuity/runs.csv run: Version 1 of the judge “levels” is another one here."),
-        (other_response, "acuity/responses.jsonl response: “Advisor” has another response in this sample here."),
-        (other_choices, "acuity/runs.csv run: There is another run of this id here."),
+        (other_judge, "acuity/runs.csv run: Version 1 of the judge “levels” is different here."),
+        (other_response, "acuity/responses.jsonl response: “Advisor” already has a different response in this sample."),
+        (other_choices, "acuity/runs.csv run: A different run with this ID already exists here."),
     ],
 )
 def test_what_is_there_otherwise_is_refused_whole(
@@ -264,7 +264,7 @@ def test_a_run_that_was_made_here_stays_as_it_is(tmp_path: Path) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE scoring_acuityreading DISABLE TRIGGER USER")
         cursor.execute("DELETE FROM scoring_acuityreading WHERE judge_run_id = %s AND replicate = 1", [run.pk])
-    with pytest.raises(ImportRefused, match="The run was made here, and does not have this"):
+    with pytest.raises(ImportRefused, match="This run was made here and does not contain this"):
         import_acuity_at(root, benchmark=source, by=None, at=AT)
 
 

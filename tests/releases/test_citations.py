@@ -183,7 +183,7 @@ def test_citations_of_documents_that_are_not_there_are_kept_until_the_rubric_cha
     built(cited, tmp_path / "a")
     cases = (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes()
     bare: Any = run_file(kind="cases", slug="bare", file=io.BytesIO(cases), options={}, at=timezone.now())
-    assert "5 citations name passages that this benchmark does not have." in " ".join(bare["warnings"])
+    assert "5 citations refer to passages that this benchmark does not have." in " ".join(bare["warnings"])
     Benchmark.objects.filter(slug="bare").update(licence="CC-BY-4.0")
     benchmark = Benchmark.objects.get(slug="bare")
     assert stored(benchmark) == [[], []]

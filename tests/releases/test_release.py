@@ -283,7 +283,7 @@ def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pyt
     refused = admin.post(
         "/b/secret/releases/new/", {"version": "1.0", "licence": "CC-BY-4.0", "physicians_notes": "on"}
     )
-    assert refused.status_code == 422 and "choose those as well" in refused.content.decode()
+    assert refused.status_code == 422 and "select those as well" in refused.content.decode()
     assert not Release.objects.exists()
     answer = admin.post("/b/secret/releases/new/", {"version": "1.0", "licence": "CC-BY-4.0", "notes": "The first."})
     release = Release.objects.get()

@@ -163,10 +163,10 @@ def test_supervision_for_a_fine_tune(world: DerivedWorld, tmp_path: Path) -> Non
     CandidateFactory(benchmark=benchmark, name="gamma")
     assert taken(1) == {"alpha", "beta"}
     assert taken(2, candidates=("beta", "alpha + set")) == {"beta", "alpha + set"}
-    with pytest.raises(DomainError, match="no candidate “delta”"):
+    with pytest.raises(DomainError, match="The candidate “delta” does not exist"):
         taken(3, candidates=("alpha", "delta"))
     # Without candidates to hold out, none that is derived is drawn.
-    with pytest.raises(DomainError, match="in all there are 2"):
+    with pytest.raises(DomainError, match="In total there are 2"):
         taken(4, held_out=())
 
 

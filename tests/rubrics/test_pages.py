@@ -110,7 +110,7 @@ def test_the_list_narrows_by_what_it_offers_and_by_nothing_else(admin, benchmark
     assert keys(admin, "difficulty=impossible") == []
     assert keys(admin, "sort=benchmark__roles__user__password") == ["one", "two"]
     assert keys(admin, "benchmark__roles__user__password__startswith=x") == ["one", "two"]
-    assert "No case fits" in text(admin, "/b/bench/cases/?q=nothing+like+this")
+    assert "No matching cases" in text(admin, "/b/bench/cases/?q=nothing+like+this")
 
 
 def test_a_case_shows_its_conversation_rubric_and_responses(admin, benchmark) -> None:
@@ -121,7 +121,7 @@ def test_a_case_shows_its_conversation_rubric_and_responses(admin, benchmark) ->
         assert piece in page
     assert response.candidate.name in page
     assert "<strong>water</strong> &amp; &lt;b&gt;rest&lt;/b&gt;" in page
-    assert "2 criteria, 7 points to gain" in page
+    assert "2 criteria, max 7 points" in page
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_staff_make_benchmarks_and_nobody_else(admin, client) -> None:
     client.force_login(UserFactory(is_superuser=True))
     assert client.get("/benchmarks/new/").status_code == 404
     assert client.post("/benchmarks/new/", {"title": "New", "slug": "other"}).status_code == 404
-    assert "You run no benchmark" in text(client, "/benchmarks/")
+    assert "You do not manage any benchmark" in text(client, "/benchmarks/")
 
 
 @pytest.mark.slow

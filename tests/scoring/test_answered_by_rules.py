@@ -98,7 +98,7 @@ def test_a_judge_s_run_says_so_on_its_pages(ruled: JudgeRun) -> None:
     client, slug = researcher(ruled.benchmark), ruled.benchmark.slug
     for page in ("scoring:run", "scoring:verdicts"):
         shown = client.get(reverse(page, args=[slug, ruled.public_id])).text
-        assert "Rules answered here, and no language model." in shown
+        assert "These answers come from fixed rules, not from a language model." in shown
         assert f'href="{reverse("rule-endpoint")}"' in shown
 
 
@@ -110,7 +110,7 @@ def test_a_model_s_run_says_nothing(answered: Benchmark, loopback: Loopback) -> 
     run.refresh_from_db()
     assert run.endpoint_kind == "model"
     shown = researcher(answered).get(reverse("scoring:run", args=[answered.slug, run.public_id])).text
-    assert "no language model" not in shown
+    assert "language model" not in shown
 
 
 def test_nobody_can_say_later_that_a_model_answered(ruled: JudgeRun) -> None:
@@ -151,4 +151,4 @@ def test_a_report_on_it_says_so_everywhere(ruled: JudgeRun) -> None:
         assert "Answered by rules, not by a language model." in figure_bytes(report, figure.name, "svg").decode()
     address = reverse("agreement:report", args=[benchmark.slug, report.section, report.public_id])
     page = researcher(benchmark).get(address).text
-    assert "Rules answered here, and no language model." in page
+    assert "These answers come from fixed rules, not from a language model." in page

@@ -92,7 +92,7 @@ def test_an_empty_benchmark_says_why_and_what_next(answered: Benchmark) -> None:
     assert "No judges yet" in page
     assert "New trained judge" in page
     assert "New run" not in page  # nothing could run
-    assert "No judge that could run" in text_of(client_of(answered).get(f"{BASE}runs/new/"))
+    assert "No judge is ready to run" in text_of(client_of(answered).get(f"{BASE}runs/new/"))
 
 
 def test_a_chat_judge_is_made_and_shown(answered: Benchmark, settings: Any) -> None:
@@ -127,16 +127,20 @@ def test_a_chat_judge_is_made_and_shown(answered: Benchmark, settings: Any) -> N
     [
         ({"endpoint": "http://evil.example/v1"}, "endpoint", "operator’s list"),
         ({"key_env": "SECRET_KEY"}, "key_env", "_API_KEY"),
-        ({"concurrency": "0"}, "concurrency", "At least 1."),
-        ({"slices": "99"}, "slices", "At most 32."),
-        ({"name": "a+b"}, "name", "no “+”"),
+        ({"concurrency": "0"}, "concurrency", "Must be at least 1."),
+        ({"slices": "99"}, "slices", "Must be at most 32."),
+        ({"name": "a+b"}, "name", "without “+”"),
         ({"temperature": "nan"}, "temperature", "Enter a number"),
         ({"model": ""}, "model", "required"),
         ({"prompt": "pasted", "user": "{{response}}"}, "user", "The criterion is missing"),
-        ({"prompt": "pasted", "user": "{{response}} {{criterion}} {{secret}}"}, "user", "There is no {{secret}}"),
+        (
+            {"prompt": "pasted", "user": "{{response}} {{criterion}} {{secret}}"},
+            "user",
+            "The placeholder {{secret}} does not exist.",
+        ),
         ({"currency": "dollars"}, "currency", "at most 3 characters"),
-        ({"price_in": "-1"}, "price_in", "At least 0."),
-        ({"tokens_per_minute": "0"}, "tokens_per_minute", "More than 0."),
+        ({"price_in": "-1"}, "price_in", "Must be at least 0."),
+        ({"tokens_per_minute": "0"}, "tokens_per_minute", "Must be more than 0."),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named_at_its_field(
@@ -254,7 +258,7 @@ def test_a_run_is_counted_then_begun(answered: Benchmark, loopback: Loopback, en
     assert re.search(r"Responses 4 Verdicts 24", size)  # 4 cases × 3 criteria × 2
     assert "Requests ≈ 24" in size
     nothing = text_of(client.get(f"{BASE}runs/size", {**form, "kinds": ["reference"]}))
-    assert "No response with a published rubric matches" in nothing
+    assert "No responses with a published rubric match" in nothing
     assert "valid choice" in text_of(client.get(f"{BASE}runs/size", {**form, "judge": "nobody"}))
     page = client.post(f"{BASE}runs/new/", form)["Location"]
     run = JudgeRun.objects.get()
@@ -329,7 +333,7 @@ def test_progress_is_counted_from_the_verdicts_and_polling_ends(answered: Benchm
     assert re.search(r"Met 9 Not met 9 Invalid 9 .* Missing 9", shown)
     assert shown.index("http_5xx 5") < shown.index("timeout 2")
     # 27 verdicts in 10 s or a little more: 9 are left at under 2.7 a second, so 4 s or a little more
-    rate = int(re.search(r"(\d+) a minute", shown)[1])  # type: ignore[index]
+    rate = int(re.search(r"(\d+) per minute", shown)[1])  # type: ignore[index]
     assert 27 * 60 / 20 < rate <= 27 * 60 / 10
     left = int(re.search(r"about (\d+) s left", shown)[1])  # type: ignore[index]
     assert left == pytest.approx(9 / (rate / 60), abs=1.1)
@@ -357,7 +361,7 @@ def test_verdicts_before_the_window_do_not_count_as_speed(answered: Benchmark, l
         written=now - timedelta(minutes=5),
     )
     JudgeRun.objects.filter(pk=run.pk).update(started_at=now - timedelta(minutes=6), expected=40)
-    assert "No verdict within the last 30 seconds" in text_of(client_of(answered).get(f"{BASE}runs/{run.public_id}/"))
+    assert "No verdicts in the last 30 seconds" in text_of(client_of(answered).get(f"{BASE}runs/{run.public_id}/"))
 
 
 @pytest.mark.parametrize("role", ["admin", "researcher"])
@@ -373,7 +377,7 @@ def test_a_run_is_cancelled_and_gone_on_with(answered: Benchmark, loopback: Loop
     assert run.status == "cancelled"
     refused = client.post(f"{page}cancel")
     assert refused.status_code == 409
-    assert "ended already" in text_of(refused)
+    assert "already ended" in text_of(refused)
     shown = client.get(page).content.decode()
     assert f'action="{page}resume"' in shown
     assert "cancel-run" not in shown
@@ -409,7 +413,7 @@ def test_verdicts_are_paged_and_narrowed(answered: Benchmark) -> None:
     narrowed = text_of(client.get(f"{page}?candidate={alpha}&outcome=invalid"))
     assert "case-0" in narrowed
     beta = Candidate.objects.get(name="beta").public_id
-    assert "None fits" in text_of(client.get(f"{page}?candidate={beta}&outcome=invalid"))
+    assert "No entries match" in text_of(client.get(f"{page}?candidate={beta}&outcome=invalid"))
     raw = client.get(f"{BASE}runs/{other.public_id}/verdicts/").content.decode()
     assert "&lt;b&gt;no JSON&lt;/b&gt;" in raw
     assert "They appear here" in text_of(
@@ -509,7 +513,7 @@ def test_a_run_is_watched_live_to_its_end(
     page.goto(f"{BASE}{judge.public_id}/")
     page.get_by_role("link", name="New run").first.click()
     page.wait_for_selector("#size .tile")
-    page.get_by_role("button", name="Begin the run").click()
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_selector(".badge.is-running", timeout=60_000)
     page.wait_for_function(
         "() => { const n = parseInt(document.querySelector('#run-progress .progress .text').textContent);"

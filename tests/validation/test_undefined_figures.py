@@ -88,7 +88,7 @@ def test_no_confirmed_pair(loopback: Loopback) -> None:  # noqa: F811
     report = pair_report(world, world.run(loopback.url, which="all", config={"trials": 1}))
     assert table_of(report, "pairs").dicts()[0]["n_pairs"] == 0
     empty = ["win", "tie", "loss", "mean_delta", "auroc_paired", "auroc_pooled"]
-    says = "No pair of this run is confirmed as dangerous yet."
+    says = "No pair of this run has been confirmed as dangerous yet."
     check(world.admin, world.benchmark, report, "pairs", empty, "no pair with a decision", on_page=says)
     check(world.admin, world.benchmark, report, "mutation", ["score"], "no pair with a decision", on_page=says)
 

@@ -139,7 +139,7 @@ def _detail(run: CoverageRun, code: int = status.HTTP_200_OK) -> Response:
 def _set(benchmark: Benchmark, public_id: str) -> RubricSet:
     rubric_set = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=public_id).first()
     if rubric_set is None:
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     return rubric_set
 
 

@@ -45,15 +45,15 @@ class Built:
 def check_sets(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet]) -> None:
     """`DomainError` where these sets cannot be held against each other."""
     if any(own.benchmark_id != benchmark.pk or own.finished_at is None for own in (gold, *sets)):
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     if not sets:
         raise DomainError(_("Choose at least one set to measure."))
     if len(sets) > MAX_SETS:
         raise DomainError(_("A run measures at most %(n)s sets.") % {"n": MAX_SETS})
     if len({own.pk for own in sets}) != len(sets):
-        raise DomainError(_("A set is measured once."))
+        raise DomainError(_("Choose each set only once."))
     if gold in sets:
-        raise DomainError(_("The gold set is held against itself in every run; choose other sets to measure."))
+        raise DomainError(_("The gold set is compared with itself in every run. Choose other sets to measure."))
 
 
 def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], settings: Mapping[str, Any]) -> Built:

@@ -120,7 +120,7 @@ class CoverageConfig(PricedConfig):
         if len({case.key for case in self.cases}) != len(self.cases):
             raise ValueError("a case is there twice")
         if len({own.name for own in self.sets}) != len(self.sets):
-            raise ValueError(_("A set is measured once."))
+            raise ValueError(_("Choose each set only once."))
         return self
 
     @property

@@ -27,18 +27,21 @@ class CoverageForm(RunForm):
     sets = forms.MultipleChoiceField(
         label=_("Sets to measure"),
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("The gold set against itself, and each set for the next case, are asked about as controls."),
+        help_text=_(
+            "As controls, the model is also asked about the gold set against itself and about each set "
+            "against the next case."
+        ),
     )
     share = forms.FloatField(
         label=_("Share for physicians"),
         initial=SHARE,
         min_value=0,
         max_value=1,
-        help_text=_("Of the answers full and not at all. Physicians decide on every other answer anyway."),
+        help_text=_("Share of the answers “full” and “not at all”. Physicians decide on all other answers anyway."),
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
     draw_seed = forms.IntegerField(
-        label=_("Seed of the draw"),
+        label=_("Seed for the draw"),
         min_value=0,
         max_value=2**31 - 1,
         initial=CoverageConfig.model_fields["draw_seed"].default,

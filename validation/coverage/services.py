@@ -42,7 +42,7 @@ def create_run(
     """
     built = build(benchmark, gold, sets, config)
     if budget is not None and not built.config.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,
@@ -86,7 +86,7 @@ def ask_physicians(*, run: CoverageRun, at: datetime) -> int:
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
     if run.replay:
-        raise Conflict(_("Physicians decide on answers of a run, and not on those of its replay."))
+        raise Conflict(_("Physicians decide on the answers of a run, not on those of its replay."))
     due = due_questions(run, coverage_config(run.config, may_call=False))
     questioned = set(CoverageDecision.objects.filter(run=run).values_list("step", flat=True))
     new = [
@@ -104,7 +104,7 @@ def decide(*, decision: CoverageDecision, answer: str, by: User, at: datetime) -
     if answer not in allowed:
         raise DomainError(_("Choose one of the answers."))
     if row.decided_by_id not in (None, by.pk):
-        raise Conflict(_("Somebody else has decided this meanwhile."))
+        raise Conflict(_("Someone else has decided this in the meantime."))
     if row.answer != answer:
         row.answer, row.decided_by, row.decided_at = answer, by, at
         row.save(update_fields=["answer", "decided_by", "decided_at"])

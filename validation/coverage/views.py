@@ -189,10 +189,10 @@ def coverage_ask(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     except DomainError as error:
         return PAGES.page(request, run, error)
     if number:
-        text = ngettext("%(n)s question waits for physicians.", "%(n)s questions wait for physicians.", number)
+        text = ngettext("%(n)s question for physicians to decide.", "%(n)s questions for physicians to decide.", number)
         messages.success(request, text % {"n": number})
     else:
-        messages.info(request, _("Nothing is left to ask physicians about."))
+        messages.info(request, _("There are no further questions for physicians."))
     return redirect("validation:coverage-run", slug, public_id)
 
 

@@ -89,12 +89,12 @@ def _sets(header: tuple[str, ...], faults: Faults) -> dict[str, str]:
     columns = [name for name in header if name not in (*COLUMNS, *SLICES, *IGNORED)]
     names = {column: unicodedata.normalize("NFC", column) for column in columns}
     if not columns:
-        faults.add(1, "", Phrase("The header names no set: a column for each set comes after case, gold and points."))
+        faults.add(1, "", Phrase("The header has no set. Add a column for each set after case, gold and points."))
     for place, (column, name) in enumerate(names.items()):
         if not name:
             faults.add(1, "", Phrase("A column has no name."))
         elif name.casefold() == ALL:
-            faults.add(1, column, Phrase("“%(name)s” means everything; choose another name.", name=name))
+            faults.add(1, column, Phrase("“%(name)s” is reserved for everything. Choose another name.", name=name))
         elif len(name) > MAX_KEY_LENGTH:
             faults.add(1, column, Phrase("This is longer than %(longest)s characters.", longest=MAX_KEY_LENGTH))
         elif name in list(names.values())[:place]:
@@ -105,13 +105,13 @@ def _sets(header: tuple[str, ...], faults: Faults) -> dict[str, str]:
 def _row(fields: Fields, columns: dict[str, str]) -> _Row:
     case, gold, points = name_in(fields, "case"), name_in(fields, "gold"), number_in(fields, "points")
     if points == 0:
-        fields.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
+        fields.fault("points", Phrase("A criterion must add or deduct at least one point."))
     slices = slices_in(fields, SLICES)
     sign = slices.get("sign")
     if sign is not None and sign not in SIGNS:
         fields.choice("sign", tuple(SIGNS))
     elif sign is not None and points and math.copysign(1, points) != SIGNS[sign]:
-        fields.fault("sign", Phrase("The sign of the points is another."))
+        fields.fault("sign", Phrase("The sign of the points is different."))
     extents = []
     for column in columns:
         cell = fields.choice(column, tuple(EXTENTS), required=False)

@@ -123,7 +123,7 @@ def _row(fields: Fields, columns: tuple[str, ...]) -> TrialRow:
     reference, candidate = number_in(fields, "total_ref"), number_in(fields, "total_cand")
     if fields.sound and (reference is None) != (candidate is None):
         empty = "total_ref" if reference is None else "total_cand"
-        fields.fault(empty, Phrase("A trial has both totals, or neither."))
+        fields.fault(empty, Phrase("Give both totals of a trial, or neither."))
     stated = fields.choice("stated", tuple(STATED), required=False)
     points = tuple(number_in(fields, column) for column in POINTS)
     if fields.sound:
@@ -153,19 +153,19 @@ def _check_points(
     if points is not None and points <= 0:
         fields.fault("points_abs", Phrase("This must be above 0."))
     if (least is None) != (greatest is None):
-        fields.fault("points_min" if least is None else "points_max", Phrase("A range has both ends, or neither."))
+        fields.fault("points_min" if least is None else "points_max", Phrase("Give both ends of a range, or neither."))
     elif least is not None and greatest is not None and least >= greatest:
         fields.fault("points_max", Phrase("This must be above points_min."))
     for column, total in zip(("total_ref", "total_cand"), totals, strict=True):
         below = total is not None and least is not None and total < least - SLACK
         above = total is not None and greatest is not None and total > greatest + SLACK
         if below or above:
-            fields.fault(column, Phrase("This is outside of points_min to points_max."))
+            fields.fault(column, Phrase("This value is outside the range from points_min to points_max."))
     reference, candidate = totals
     if points is None or reference is None or candidate is None or not fields.sound:
         return
     if abs(reference - candidate) > points + SLACK:
-        fields.fault("points_abs", Phrase("The totals are further apart than all points together."))
+        fields.fault("points_abs", Phrase("The difference between the totals exceeds the sum of all points."))
 
 
 def _same(fields: Fields, row: TrialRow, of_pair: TrialRow, of_set: TrialRow) -> None:
@@ -177,7 +177,7 @@ def _same(fields: Fields, row: TrialRow, of_pair: TrialRow, of_set: TrialRow) ->
     }
     for column, (own, before, line) in facts.items():
         if own != before:
-            fields.fault(column, Phrase("The pair has another value on line %(line)s.", line=line))
+            fields.fault(column, Phrase("The pair has a different value on line %(line)s.", line=line))
 
 
 def _pair_set(name: str, rows: list[TrialRow], cases: dict[str, int]) -> PairSet:

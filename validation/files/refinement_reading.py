@@ -86,11 +86,11 @@ def _row(fields: Fields, columns: tuple[str, ...]) -> _Row:
     for column in ("base", "refined"):
         score = numbers[column]
         if score is not None and score > FULL_SCORE:
-            fields.fault(column, Phrase("A score is at most 100."))
+            fields.fault(column, Phrase("A score cannot exceed 100."))
     for column in LENGTHS:
         length = numbers[column]
         if length is not None and length < 0:
-            fields.fault(column, Phrase("A length is not negative."))
+            fields.fault(column, Phrase("A length cannot be negative."))
     return _Row(arm, case, numbers, slices_in(fields, SLICES))
 
 

@@ -45,7 +45,7 @@ class TableRows:
                 self.columns = self.columns or tuple(record)
                 yield Fields(line, record, self.faults)
         if not self.columns and not self.faults.total:
-            self.faults.add(0, "", Phrase("There is no row below the header."))
+            self.faults.add(0, "", Phrase("There are no rows below the header."))
         self.faults.refuse_if_any()
 
     def unused(self, *columns: str) -> list[str]:
@@ -67,7 +67,7 @@ def set_name_in(fields: Fields, column: str) -> str:
     """The same, of a set or an arm, which cannot be called “all”."""
     name = name_in(fields, column)
     if name.casefold() == ALL:
-        fields.fault(column, Phrase("“%(name)s” means everything; choose another name.", name=name))
+        fields.fault(column, Phrase("“%(name)s” is reserved for everything. Choose another name.", name=name))
     return name
 
 
@@ -78,7 +78,7 @@ def number_in(fields: Fields, column: str) -> float | None:
         return None
     number = float(text) if len(text) <= MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(number):
-        fields.fault(column, Phrase("“%(value)s” is no number.", value=text[:40]))
+        fields.fault(column, Phrase("“%(value)s” is not a number.", value=text[:40]))
         return None
     return number
 
@@ -87,7 +87,7 @@ def whole_number_in(fields: Fields, column: str) -> int:
     """The whole number, from 0, in a cell that must not be empty."""
     text = fields.text(column).strip()
     if text and not _WHOLE.fullmatch(text):
-        fields.fault(column, Phrase("“%(value)s” is no whole number from 0 to 999999.", value=text[:40]))
+        fields.fault(column, Phrase("“%(value)s” is not a whole number from 0 to 999999.", value=text[:40]))
         return 0
     return int(text or 0)
 

@@ -38,7 +38,7 @@ def build(benchmark: Benchmark, *, frame: CaseFrame, candidate: str, settings: M
     """The references: the cases' reference answers, or the first responses of ``candidate`` where one is named."""
     ids = cases_in(benchmark, frame)
     if not ids:
-        raise DomainError(_("No case matches this choice."))
+        raise DomainError(_("No cases match these filters."))
     references = _references(benchmark, ids, candidate)
     with_reference = [pk for pk in ids if references.get(pk, "").strip()]
     withheld = cases_with_open_findings(with_reference)

@@ -30,31 +30,35 @@ class MakingForm(RunForm):
     group = forms.CharField(
         label=_("Group"),
         max_length=MAX_PAIR_GROUP_NAME_LENGTH,
-        help_text=_("Its pairs go there. A new name makes a new group."),
+        help_text=_("The group for these pairs. A new name creates a new group."),
         widget=forms.TextInput(attrs={"list": "pair-groups", "autocomplete": "off"}),
     )
     judgements = forms.TypedChoiceField(label=_("A pair is confirmed by"), coerce=int, choices=JUDGEMENTS, initial=1)
     candidate = forms.ChoiceField(
-        label=_("References"), required=False, help_text=_("Good responses: each pair is one of them with one error.")
+        label=_("References"),
+        required=False,
+        help_text=_("Good responses. Each pair is one of them and a copy with one error."),
     )
     kinds = forms.MultipleChoiceField(
         label=_("Kinds of errors"),
         choices=ErrorKind.choices,
         initial=ErrorKind.values,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("They take turns; where a reference has nothing of a kind, the model may choose another."),
+        help_text=_(
+            "Kinds are used in turn. If a reference has no suitable place for one, the model may choose another."
+        ),
     )
-    each = forms.IntegerField(label=_("Pairs of each reference"), initial=1, min_value=1, max_value=MAX_EACH)
+    each = forms.IntegerField(label=_("Pairs per reference"), initial=1, min_value=1, max_value=MAX_EACH)
     tag = forms.ChoiceField(label=_("Tag"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False)
     cases = forms.IntegerField(
-        label=_("Only so many cases"),
+        label=_("Number of cases"),
         min_value=1,
         max_value=1_000_000,
         required=False,
-        help_text=_("Drawn at random; empty: all."),
+        help_text=_("Drawn at random. Leave empty to use all."),
     )
-    draw_seed = forms.IntegerField(label=_("Seed of the draw"), min_value=0, max_value=2**31 - 1, required=False)
+    draw_seed = forms.IntegerField(label=_("Seed for the draw"), min_value=0, max_value=2**31 - 1, required=False)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -41,7 +41,7 @@ def create_run(
     """
     built = build(benchmark, frame=frame, candidate=candidate, settings=config)
     if budget is not None and not built.config.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     row = get_or_make_group(benchmark=benchmark, name=group, judgements_due=judgements_due, by=by, at=at)
     run = pipeline_runs.create_run(
         kind=KIND,

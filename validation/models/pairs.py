@@ -41,7 +41,7 @@ class ErrorKind(models.TextChoices):
     DRUG = "drug", pgettext_lazy("error", "Drug")
     CONTRAINDICATION = "contraindication", pgettext_lazy("error", "Contraindication")
     URGENCY = "urgency", pgettext_lazy("error", "Urgency")
-    RED_FLAG = "red_flag", pgettext_lazy("error", "Red flag left out")
+    RED_FLAG = "red_flag", pgettext_lazy("error", "Red flag omitted")
     NEGATION = "negation", pgettext_lazy("error", "Negation")
     MODALITY = "modality", pgettext_lazy("error", "Must or may")
     EXCEPTION = "exception", pgettext_lazy("error", "Exception")
@@ -112,7 +112,7 @@ class NearMissPair(models.Model):
         DANGEROUS = "dangerous", pgettext_lazy("pair", "Dangerous")
         MINOR = "minor", pgettext_lazy("pair", "Minor")
         FLAWED = "flawed", _("Reference with another flaw")
-        NO_ERROR = "no_error", _("Not exactly one error, or none that matters")
+        NO_ERROR = "no_error", _("Not exactly one error, or no error that matters")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Found by the index of the constraint below, which begins with it.
@@ -127,7 +127,7 @@ class NearMissPair(models.Model):
     candidate_end = models.PositiveIntegerField()
     kind = models.CharField(_("kind of error"), max_length=20, choices=ErrorKind.choices)
     axis = models.CharField(_("axis"), max_length=MAX_AXIS_LENGTH, blank=True)
-    change = models.TextField(_("what was changed"), max_length=MAX_PAIR_CHANGE_LENGTH, blank=True)
+    change = models.TextField(_("change made"), max_length=MAX_PAIR_CHANGE_LENGTH, blank=True)
     why = models.TextField(_("why it matters"), max_length=MAX_REASON_LENGTH, blank=True)
     origin = models.CharField(max_length=10, choices=Origin.choices)
     # The step whose answer it is, of a pair that a model has made.

@@ -291,12 +291,12 @@ class RubricSetMend(models.Model):
     """What was changed in a criterion of a file, so that the set could hold it."""
 
     class How(models.TextChoices):
-        READ = "read", _("Points written as text were read as a number")
-        ROUNDED = "rounded", _("Points were rounded to a whole number")
-        CLAMPED = "clamped", _("Points beyond ±10 became ±10")
-        DROPPED = "dropped", _("The criterion was left out")
-        AXIS_RESPELLED = "axis_respelled", _("The axis was spelled as the benchmark spells it")
-        AXIS_EMPTIED = "axis_emptied", _("The axis was left empty")
+        READ = "read", _("Points written as text read as a number")
+        ROUNDED = "rounded", _("Points rounded to a whole number")
+        CLAMPED = "clamped", _("Points beyond ±10 limited to ±10")
+        DROPPED = "dropped", _("Criterion omitted")
+        AXIS_RESPELLED = "axis_respelled", _("Axis changed to the benchmark’s spelling")
+        AXIS_EMPTIED = "axis_emptied", _("Axis left empty")
 
     rubric_set = models.ForeignKey(RubricSet, on_delete=models.PROTECT, related_name="mends")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+", db_index=False)

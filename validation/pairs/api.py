@@ -145,7 +145,7 @@ def pairs(request: Request, slug: str) -> Response:
     payload = valid(NewPairSerializer(data=request.data))
     case = Case.objects.filter(benchmark=benchmark, key=payload["case"]).first()
     if case is None:
-        raise DomainError(_("There is no such case."))
+        raise DomainError(_("This case does not exist."))
     pair = services.add_pair_to(
         benchmark=benchmark,
         group=payload["group"],

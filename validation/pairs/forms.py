@@ -22,7 +22,7 @@ from validation.near_miss import MAX_FIND_LENGTH, MAX_REPLACE_LENGTH
 from validation.pairs.reading import MAX_TEXT_LENGTH
 from validation.pairs.services import Answers, Change
 
-JUDGEMENTS = [(1, _("One physician")), (2, _("Two physicians who say the same"))]
+JUDGEMENTS = [(1, _("One physician")), (2, _("Two physicians who agree"))]
 
 
 class GroupForm(forms.Form):
@@ -31,7 +31,7 @@ class GroupForm(forms.Form):
     group = forms.CharField(
         label=_("Group"),
         max_length=MAX_PAIR_GROUP_NAME_LENGTH,
-        help_text=_("A new name makes a new group."),
+        help_text=_("A new name creates a new group."),
         widget=forms.TextInput(attrs={"list": "pair-groups", "autocomplete": "off"}),
     )
     judgements = forms.TypedChoiceField(
@@ -39,7 +39,7 @@ class GroupForm(forms.Form):
         coerce=int,
         choices=JUDGEMENTS,
         initial=1,
-        help_text=_("Of a group that is there already it cannot be changed."),
+        help_text=_("This cannot be changed for an existing group."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -57,7 +57,7 @@ class PairForm(GroupForm):
     case = forms.CharField(
         label=_("Case"),
         max_length=MAX_KEY_LENGTH,
-        help_text=_("Its key."),
+        help_text=_("The short name of the case."),
         widget=forms.TextInput(attrs={"list": "case-keys", "autocomplete": "off"}),
     )
     reference = forms.CharField(
@@ -66,20 +66,20 @@ class PairForm(GroupForm):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("A good response. Empty: the reference answer of the case."),
+        help_text=_("A good response. Leave empty to use the reference answer of the case."),
     )
     find = forms.CharField(
         label=_("Words to replace"),
         max_length=MAX_FIND_LENGTH,
         strip=False,
-        help_text=_("Word for word, and long enough that the reference holds them once."),
+        help_text=_("Copy them exactly. The phrase must be long enough to appear only once in the reference."),
     )
     replace = forms.CharField(
-        label=_("What stands in their place"),
+        label=_("Replacement"),
         max_length=MAX_REPLACE_LENGTH,
         required=False,
         strip=False,
-        help_text=_("Empty: the words are left out."),
+        help_text=_("Leave empty to delete these words."),
     )
     kind = forms.ChoiceField(label=_("Kind of error"), choices=ErrorKind.choices)
     axis = forms.CharField(label=_("Axis"), max_length=MAX_AXIS_LENGTH, required=False)
@@ -95,7 +95,7 @@ class PairForm(GroupForm):
         """The case with this key."""
         case = Case.objects.filter(benchmark=self.benchmark, key=self.cleaned_data["case"]).first()
         if case is None:
-            raise forms.ValidationError(_now("There is no such case."))
+            raise forms.ValidationError(_now("This case does not exist."))
         return case
 
     def clean(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class PairForm(GroupForm):
             given = cleaned["reference"].replace("\r\n", "\n")
             cleaned["reference"] = given if given.strip() else case.reference_answer
             if not cleaned["reference"].strip():
-                self.add_error("reference", _now("The case has no reference answer: write the reference here."))
+                self.add_error("reference", _now("The case has no reference answer. Enter the reference here."))
         return cleaned
 
     def change(self) -> Change:
@@ -120,7 +120,7 @@ class PairFileForm(GroupForm):
 
     file = forms.FileField(
         label=_("File with pairs"),
-        help_text=_("JSONL or CSV with case, kind, and reference and candidate, or find and replace."),
+        help_text=_("JSONL or CSV with case and kind, plus either reference and candidate, or find and replace."),
     )
     field_order = ["file", "group", "judgements"]
 
@@ -132,13 +132,13 @@ class JudgementForm(forms.Form):
     """What a physician says about a pair."""
 
     single = forms.ChoiceField(
-        label=_("Does the second text hold exactly one error?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Does the second text contain exactly one error?"), choices=YES_NO, widget=forms.RadioSelect
     )
     harm = forms.ChoiceField(
-        label=_("How much harm may it do?"), choices=PairJudgement.Harm.choices, widget=forms.RadioSelect
+        label=_("How much harm could it do?"), choices=PairJudgement.Harm.choices, widget=forms.RadioSelect
     )
     flaw = forms.ChoiceField(
-        label=_("Does the first text have any flaw of its own?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Does the first text have a flaw of its own?"), choices=YES_NO, widget=forms.RadioSelect
     )
     note = forms.CharField(
         label=_("Note"), max_length=MAX_NOTE_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 2})

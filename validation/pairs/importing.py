@@ -59,7 +59,7 @@ def import_pairs(
     )
     pairs = list(reader)
     if not pairs and not faults.total:
-        faults.add(0, "", Phrase("The file has no pair."))
+        faults.add(0, "", Phrase("The file contains no pairs."))
     new, unchanged = _new_pairs(group, {key: pk for key, (pk, _reference) in cases.items()}, pairs, faults)
     faults.refuse_if_any()
     NearMissPair.objects.bulk_create(
@@ -108,7 +108,7 @@ def _new_pairs(
     for row in rows:
         content = (cases[row.case], row.reference, row.candidate, row.kind)
         if row.key and known.get(row.key, content) != content:
-            faults.add(row.line, "pair", Phrase("The group has another pair of this name."))
+            faults.add(row.line, "pair", Phrase("The group already has another pair with this name."))
         elif content not in contents:
             contents.add(content)
             key = row.key or free_key(row.case, taken)
@@ -130,5 +130,5 @@ def _warnings(rows: list[PairRow], unused: set[str]) -> list[str]:
             % {"n": len(wide), "lines": ", ".join(str(row.line) for row in wide[:20])}
         )
     if unused:
-        warnings.append(_("Fields that were not read: %(names)s") % {"names": ", ".join(sorted(unused))[:300]})
+        warnings.append(_("Fields not read: %(names)s") % {"names": ", ".join(sorted(unused))[:300]})
     return warnings

@@ -106,7 +106,7 @@ def _row(fields: Fields, kinds: Collection[str], reference_of: Callable[[str], s
         return None
     reference = reference or known
     if not reference.strip():
-        fields.fault("reference", Phrase("The case has no reference answer, so the file has to give the reference."))
+        fields.fault("reference", Phrase("The case has no reference answer, so the file must give the reference."))
         return None
     if bool(find) == bool(candidate):
         fields.fault("candidate", Phrase("Give either candidate, or find and replace."))

@@ -35,7 +35,7 @@ def get_or_make_group(
     """The group of that name, made where it is not there. `Conflict` if it asks for another number of judgements."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_PAIR_GROUP_NAME_LENGTH:
-        raise DomainError(_("The name of a group has 1 to %(n)d characters.") % {"n": MAX_PAIR_GROUP_NAME_LENGTH})
+        raise DomainError(_("The name of a group must have 1 to %(n)d characters.") % {"n": MAX_PAIR_GROUP_NAME_LENGTH})
     if not 1 <= judgements_due <= MAX_JUDGEMENTS_DUE:
         raise DomainError(_("A pair is judged by one physician or by two."))
     group, _created = PairGroup.objects.get_or_create(
@@ -45,7 +45,7 @@ def get_or_make_group(
     )
     if group.judgements_due != judgements_due:
         raise Conflict(
-            _("The group “%(name)s” is there already, and asks for another number of physicians.") % {"name": name}
+            _("The group “%(name)s” already exists, with a different number of physicians.") % {"name": name}
         )
     return group
 
@@ -67,7 +67,7 @@ def add_pair(
 ) -> NearMissPair:
     """A pair by hand. `DomainError` says why the change makes none."""
     if case.benchmark_id != group.benchmark_id:
-        raise DomainError(_("There is no such case."))
+        raise DomainError(_("This case does not exist."))
     if change.kind not in ErrorKind.values:
         raise DomainError(_("Choose the kind of error."))
     for text, longest in ((change.axis, MAX_AXIS_LENGTH), (change.why, MAX_REASON_LENGTH), (key, MAX_KEY_LENGTH)):
@@ -84,9 +84,9 @@ def add_pair(
     taken = set(NearMissPair.objects.filter(group=group).values_list("key", flat=True))
     key = key.strip() or free_key(case.key, taken)
     if key in taken:
-        raise Conflict(_("The group has a pair “%(key)s” already.") % {"key": key})
+        raise Conflict(_("The group already has a pair “%(key)s”.") % {"key": key})
     if NearMissPair.objects.filter(group=group, case=case, reference=reference, candidate=miss.candidate).exists():
-        raise Conflict(_("The group has this pair already."))
+        raise Conflict(_("The group already has this pair."))
     return NearMissPair.objects.create(
         group=group,
         case=case,
@@ -153,7 +153,7 @@ def judge(*, pair: NearMissPair, answers: Answers, by: User, at: datetime) -> Pa
     row = NearMissPair.objects.select_for_update(of=("self",)).select_related("group").get(pk=pair.pk)
     own = PairJudgement.objects.filter(pair=row, physician=by).first()
     if own is None and row.state != State.PROPOSED:
-        raise Conflict(_("Others have settled this pair meanwhile."))
+        raise Conflict(_("Other physicians have judged this pair in the meantime."))
     values = {
         "is_single": answers.is_single,
         "harm": answers.harm,

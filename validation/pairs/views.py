@@ -26,7 +26,7 @@ from validation.pairs.forms import GroupForm, JudgementForm, PairFileForm, PairF
 PER_PAGE = 50
 MAX_LISTED_KEYS = 1000  # of cases that the browser offers
 STATUS_LABELS = {
-    "open": _("Waits for physicians"),
+    "open": _("Awaiting physicians"),
     "disputed": _("Physicians disagree"),
     **{str(grade.value): grade.label for grade in NearMissPair.Grade},
 }

@@ -163,7 +163,7 @@ def _order(benchmark: Benchmark, payload: dict[str, Any]) -> Order:
         for own in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=payload["sets"])
     }
     if set(payload["sets"]) - known.keys():
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     return Order(
         candidate=payload["candidate"],
         sets=[known[public_id] for public_id in payload["sets"]],

@@ -83,16 +83,16 @@ class Built:
 
 def _check(benchmark: Benchmark, order: Order) -> Candidate:
     if any(own.benchmark_id != benchmark.pk or own.finished_at is None for own in order.sets):
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     if len({own.pk for own in order.sets}) != len(order.sets):
-        raise DomainError(_("A set guides one arm."))
+        raise DomainError(_("Choose each set only once: it guides a single arm."))
     if not (order.sets or order.self_critique or order.gold or order.split):
         raise DomainError(_("Choose at least one set, self-critique or the gold criteria."))
     candidate = Candidate.objects.filter(benchmark=benchmark, name=order.candidate).first()
     if candidate is None:
         raise DomainError(_("There is no candidate “%(name)s”.") % {"name": order.candidate})
     if candidate.kind == Candidate.Kind.DERIVED:
-        raise DomainError(_("The responses of “%(name)s” are refined already.") % {"name": candidate.name})
+        raise DomainError(_("The responses of “%(name)s” have already been refined.") % {"name": candidate.name})
     return candidate
 
 
@@ -172,7 +172,7 @@ def build(benchmark: Benchmark, order: Order, settings: Mapping[str, Any]) -> Bu
         }
     )
     if not any(own is not None for case in config.cases for own in case.arms):
-        raise DomainError(_("None of the sets has criteria for one of these cases."))
+        raise DomainError(_("None of the sets has criteria for any of these cases."))
     return Built(
         config,
         kept,
@@ -187,8 +187,9 @@ def build(benchmark: Benchmark, order: Order, settings: Mapping[str, Any]) -> Bu
 
 def _refusal(name: str, number: int) -> str:
     return _(
-        "The set “%(name)s” shares %(n)s criteria with the gold rubric, which would grade what it was taught. Label "
-        "its arm an upper bound, or split the gold criteria, so that one half guides and the other grades."
+        "The set “%(name)s” shares %(n)s criteria with the gold rubric, so the gold rubric would grade "
+        "what it had guided. Label its arm an upper bound, or split the gold criteria so that one half "
+        "guides and the other grades."
     ) % {"name": name, "n": number}
 
 
@@ -196,10 +197,10 @@ def _nothing(ids: Collection[int], answered: Collection[int], graded: Collection
     if graded:
         return _("Each of these cases has an open privacy finding, so none may be sent.")
     if answered:
-        return _("None of these cases has a published rubric, by which refined responses could be graded.")
+        return _("None of these cases has a published rubric for grading the refined responses.")
     if ids:
-        return _("“%(name)s” has no response to one of these cases.") % {"name": name}
-    return _("No case matches this choice.")
+        return _("“%(name)s” has no response to any of these cases.") % {"name": name}
+    return _("No cases match these filters.")
 
 
 def _bases(candidate: Candidate, cases: Collection[int]) -> dict[int, Response]:

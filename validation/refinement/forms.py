@@ -28,13 +28,13 @@ class RefinementOrderForm(RunForm):
     not_settings = ("budget", *ORDER, *FRAME)
 
     candidate = forms.ChoiceField(
-        label=_("Base responses"), help_text=_("The first response to each case. They stay as they are.")
+        label=_("Base responses"), help_text=_("The first response to each case is used. It stays unchanged.")
     )
     sets = forms.MultipleChoiceField(
         label=_("Rubric sets"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Each guides an arm of its own."),
+        help_text=_("Each set guides a separate arm."),
     )
     self_critique = forms.BooleanField(
         label=_("Self-critique"), required=False, help_text=_("The model refines without criteria, for comparison.")
@@ -42,40 +42,43 @@ class RefinementOrderForm(RunForm):
     gold = forms.BooleanField(
         label=_("All gold criteria"),
         required=False,
-        help_text=_("An upper bound, labelled so: they guide and grade."),
+        help_text=_("They both guide and grade, so this arm is labelled an upper bound."),
     )
     split = forms.BooleanField(
         label=_("Split the gold criteria"),
         required=False,
-        help_text=_("A draw gives half of them to an arm of its own. The other half alone grades all arms."),
+        help_text=_("A random half guides a separate arm; only the other half grades all arms."),
     )
     upper_bounds = forms.MultipleChoiceField(
         label=_("Label as upper bounds"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Sets that share criteria with the gold rubric are refused unless they are labelled so, or split."),
+        help_text=_(
+            "Sets that share criteria with the gold rubric are accepted only if their arms are labelled as "
+            "upper bounds or the gold criteria are split."
+        ),
     )
     edit_model = forms.CharField(
-        label=_("Another model for the edit"),
+        label=_("Different model for edits"),
         required=False,
         max_length=200,
-        help_text=_("At the same endpoint. Empty: the model that plans also edits."),
+        help_text=_("At the same endpoint. Leave empty to use the planning model for edits, too."),
     )
     tag = forms.ChoiceField(label=_("Tag"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False)
     cases = forms.IntegerField(
-        label=_("Only so many cases"),
+        label=_("Number of cases"),
         min_value=1,
         max_value=1_000_000,
         required=False,
-        help_text=_("Drawn at random; empty: all."),
+        help_text=_("Drawn at random. Leave empty to use all."),
     )
     draw_seed = forms.IntegerField(
-        label=_("Seed of the draw"),
+        label=_("Seed for the draw"),
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text=_("Of cases, and of the halves of the gold criteria."),
+        help_text=_("For drawing cases and splitting the gold criteria."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -103,14 +103,14 @@ def _read(fields: Fields, grades: Grades, places: dict[tuple[str, int], int]) ->
         return  # the file is refused once all of its rows were read
     number = places.setdefault((case, criterion.position), len(places))
     if grades.criteria.setdefault(number, criterion) != criterion:
-        fields.fault("criterion", Phrase("This criterion has another text, axis or points in an earlier row."))
+        fields.fault("criterion", Phrase("This criterion has a different text, axis or points in an earlier row."))
     if grades.outcomes and grades.grader != grader:
-        fields.fault("rater", Phrase("The rows of a file are by one rater."))
+        fields.fault("rater", Phrase("All rows of a file must be by the same rater."))
     own = grades.outcomes.setdefault(response, {})
     if number in own:
-        fields.fault("criterion", Phrase("This response has this criterion in an earlier row."))
+        fields.fault("criterion", Phrase("This response already has this criterion in an earlier row."))
     if arm and grades.responses.setdefault((arm, case), response) != response:
-        fields.fault("response", Phrase("This arm has another response to this case in an earlier row."))
+        fields.fault("response", Phrase("This arm has a different response to this case in an earlier row."))
     grades.grader = grader
     if outcome:
         own[number] = int(OUTCOMES[outcome])
@@ -128,5 +128,5 @@ def _points(fields: Fields) -> int:
     text = fields.text("points").strip()
     number = int(text) if text.removeprefix("-").isdecimal() and len(text) < 6 else 0
     if not 0 < abs(number) <= MAX_POINTS:
-        fields.fault("points", Phrase("“%(value)s” is no number of points.", value=text[:40]))
+        fields.fault("points", Phrase("“%(value)s” is not a valid number of points.", value=text[:40]))
     return number

@@ -43,7 +43,7 @@ def create_run(
     built = build(benchmark, order, config)
     settings = built.config
     if budget is not None and not settings.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,
@@ -89,7 +89,7 @@ def resume_run(*, run: RefinementRun, at: datetime, budget: Decimal | None = Non
     """Ask for what failed and what was not asked yet; with ``budget``, under another limit."""
     if budget is not None:
         if not run.currency:
-            raise DomainError(_("A budget needs the prices of the model."))
+            raise DomainError(_("To set a budget, enter the prices of the model."))
         RefinementRun.objects.filter(pk=run.pk).exclude(status__in=RefinementRun.LIVE).update(budget=budget)
         run.refresh_from_db()
     pipeline_runs.resume_run(run=run, at=at)

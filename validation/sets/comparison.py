@@ -58,9 +58,9 @@ class Row:
         labels = {
             "cases": _("Cases"),
             "cases_in_both": _("Cases in both sets"),
-            "cases_alone": _("Cases in this set alone"),
+            "cases_alone": _("Cases only in this set"),
             "criteria": _("Criteria"),
-            "criteria_a_case": _("Criteria a case, mean"),
+            "criteria_a_case": _("Criteria per case, mean"),
             "positive_criteria": _("Criteria with positive points"),
             "negative_criteria": _("Criteria with negative points"),
             "positive_points": _("Sum of positive points"),

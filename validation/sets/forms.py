@@ -45,31 +45,31 @@ class FrameForm(forms.Form):
     )
     track = forms.ChoiceField(
         label=_("Track"),
-        error_messages={"required": _("Choose a track. A benchmark without published rubrics has none.")},
+        error_messages={"required": _("Choose a track. If there is none, the benchmark has no published rubrics.")},
     )
     run = forms.ChoiceField(
         label=_("Drafting run"),
-        help_text=_("What it drafted is copied, whatever physicians decide on it."),
-        error_messages={"required": _("Choose a run. A benchmark where no run of drafting has ended has none.")},
+        help_text=_("All drafted criteria are copied, regardless of physicians’ decisions on them."),
+        error_messages={"required": _("Choose a run. If there is none, no drafting run has ended in this benchmark.")},
     )
     criteria = forms.CharField(
         label=_("Number of criteria"),
         max_length=20,
         required=False,
-        help_text=_("Of the case’s gold rubric: a number, or a range such as 8-10."),
+        help_text=_("Number of criteria in the case’s gold rubric: a number, or a range such as 8-10."),
     )
     axes = forms.CharField(
         label=_("Number of axes"),
         max_length=20,
         required=False,
-        help_text=_("Different axes among these criteria: a number or a range."),
+        help_text=_("Number of different axes among these criteria: a number or a range."),
     )
     language = forms.ChoiceField(label=_("Language"), required=False)
     tags = forms.CharField(
         label=_("Tags of the case"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("One a line; a case has all of them."),
+        help_text=_("One per line. A case must have all of them."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -146,11 +146,12 @@ class RubricSetForm(FrameForm):
         help_text=_("JSONL, or a table of criteria as CSV or XLSX with a column for the case."),
     )
     mend = forms.BooleanField(
-        label=_("Mend points and axes that cannot be used"),
+        label=_("Fix points and axes that cannot be used"),
         required=False,
         help_text=_(
-            "Otherwise they are faults. Points are read from text, rounded or limited to ±10; a criterion without "
-            "usable points is left out; an unknown axis is left empty. The set lists every mend."
+            "Otherwise they count as errors. Points are read from text, rounded or limited to ±10; a "
+            "criterion without usable points is omitted; an unknown axis is left empty. The set lists "
+            "every fix."
         ),
     )
     name = forms.CharField(label=_("Name"), max_length=MAX_RUBRIC_SET_NAME_LENGTH)

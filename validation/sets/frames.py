@@ -19,7 +19,7 @@ MAX_TAGS = 20
 MAX_LANGUAGE_LENGTH = 10  # of `rubrics.models.Case.language`
 _RANGE = re.compile(r"([0-9]{1,5})(?:\s*[-–]\s*([0-9]{1,5}))?")
 CONDITIONS = {
-    "included": gettext_lazy("Cases that count"),
+    "included": gettext_lazy("Cases not excluded"),
     "track": gettext_lazy("A published rubric on the track"),
     "file": gettext_lazy("In the file"),
     "run": gettext_lazy("Drafted for by the run"),
@@ -52,11 +52,13 @@ def range_of(text: str) -> Range | None:
         return None
     match = _RANGE.fullmatch(plain)
     if match is None:
-        raise DomainError(_("“%(text)s” is no number such as 3, and no range such as 8-10.") % {"text": plain[:40]})
+        raise DomainError(
+            _("“%(text)s” is neither a number such as 3 nor a range such as 8-10.") % {"text": plain[:40]}
+        )
     low = int(match[1])
     high = int(match[2] or match[1])
     if not 0 <= low <= high <= MAX_NUMBER:
-        message = _("“%(text)s” is no range from 0 to %(high)d.")
+        message = _("“%(text)s” is not a range from 0 to %(high)d.")
         raise DomainError(message % {"text": plain[:40], "high": MAX_NUMBER})
     return Range(low, high)
 

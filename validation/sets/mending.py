@@ -110,7 +110,9 @@ class Mender:
             message = (
                 Phrase("The criterion names more than one axis.")
                 if len(named) > 1
-                else Phrase("“%(value)s” is none of: %(names)s.", value=axis[:40], names=", ".join(sorted(self.axes)))
+                else Phrase(
+                    "“%(value)s” is not one of: %(names)s.", value=axis[:40], names=", ".join(sorted(self.axes))
+                )
             )
             self.faults.add(place.line, f"{place.prefix}axis", message)
             return ""
@@ -133,9 +135,9 @@ def _number(value: Any) -> tuple[Decimal | None, Phrase | str | None]:
         return None, Phrase("%(text)s is not a number in JSON.", text=str(value))
     number = Decimal(str(value))
     if number != number.to_integral_value():
-        return number, Phrase("%(value)s is no whole number.", value=str(value)[:24])
+        return number, Phrase("%(value)s is not a whole number.", value=str(value)[:24])
     if number == 0:
-        return number, Phrase("A criterion is worth at least one point, or costs one.")
+        return number, Phrase("A criterion must add or deduct at least one point.")
     if abs(number) > MAX_POINTS:
         limits = {"low": -MAX_POINTS, "high": MAX_POINTS}
         return number, Phrase("%(value)s is not between %(low)s and %(high)s.", value=str(value)[:24], **limits)

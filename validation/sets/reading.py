@@ -49,7 +49,9 @@ class _Size:
         if self.items > MAX_SET_ITEMS:
             self.faults.add(line, "", Phrase("A rubric set has at most %(n)s criteria.", n=MAX_SET_ITEMS))
         elif self.characters > MAX_SET_CHARACTERS:
-            message = Phrase("The criteria of a rubric set have at most %(n)s characters.", n=MAX_SET_CHARACTERS)
+            message = Phrase(
+                "The criteria of a rubric set may have at most %(n)s characters in total.", n=MAX_SET_CHARACTERS
+            )
             self.faults.add(line, "", message)
         else:
             return False
@@ -89,7 +91,7 @@ def _read_lines(file: BinaryIO, faults: Faults, mender: Mender, progress: Progre
         mender.mends = []
         elements = fields.objects(name, what=Phrase("criterion"))
         if len(elements) > MAX_ITEMS:
-            fields.fault(name, Phrase("A rubric has at most %(n)s criteria.", n=MAX_ITEMS))
+            fields.fault(name, Phrase("A rubric can have at most %(n)s criteria.", n=MAX_ITEMS))
             continue
         criteria = []
         for index, element in enumerate(elements):
@@ -107,7 +109,7 @@ def _read_lines(file: BinaryIO, faults: Faults, mender: Mender, progress: Progre
 def _whole_row(row: SetRow, name: str, faults: Faults, before: int) -> Iterator[SetRow]:
     """The row if it has no fault; one is that no criterion is left."""
     if faults.total == before and not row.criteria:
-        faults.add(row.line, name, Phrase("No criterion of the case can be used."))
+        faults.add(row.line, name, Phrase("The case has no usable criterion."))
     if faults.total == before:
         yield row
 
@@ -122,7 +124,7 @@ def _references(fields: Fields) -> list[tuple[str, str | int]]:
         else:
             references.append((name, fields.key(name)))
     if not references:
-        fields.fault("case", Phrase("The line names no case: case, prompt_id or index."))
+        fields.fault("case", Phrase("The line does not identify a case. Give case, prompt_id or index."))
     return references
 
 
@@ -142,7 +144,7 @@ def _read_table(file: BinaryIO, faults: Faults, mender: Mender, progress: Progre
     for row in rows_with_heading(table, faults, with_case=True, exact=exact, of_set=True):
         characters += len(row.text)
         if not row.case:
-            faults.add(row.line, "case", Phrase("The row names no case."))
+            faults.add(row.line, "case", Phrase("The row does not name a case."))
         elif characters <= MAX_SET_CHARACTERS + MAX_CRITERION_LENGTH and len(by_case[row.case]) <= MAX_ITEMS:
             by_case[row.case].append(row)
     for key, rows in by_case.items():

@@ -117,7 +117,7 @@ def import_rubric_set(
     rows = list(read_set_file(file, faults, axes=axes, mend=bool(options.get("mend")), progress=progress))
     by_case = _resolve(benchmark, rows, faults)
     if not by_case and not faults.total:
-        faults.add(0, "", Phrase("The file has no case."))
+        faults.add(0, "", Phrase("The file contains no cases."))
     faults.refuse_if_any()
     cases = selectors.framed_cases(benchmark, frame)
     funnel = funnel_of(frame, cases, source=("file", "", lambda case: case.pk in by_case))
@@ -169,8 +169,8 @@ def _warnings(n_left_out: int, rubric_set: RubricSet) -> list[str]:
     if n_left_out:
         warnings.append(
             ngettext(
-                "%(n)d case of the file is not in the set: it is outside the frame, or excluded.",
-                "%(n)d cases of the file are not in the set: they are outside the frame, or excluded.",
+                "%(n)d case of the file is not in the set because it is outside the frame or excluded.",
+                "%(n)d cases of the file are not in the set because they are outside the frame or excluded.",
                 n_left_out,
             )
             % {"n": n_left_out}
@@ -178,7 +178,7 @@ def _warnings(n_left_out: int, rubric_set: RubricSet) -> list[str]:
     if rubric_set.mend_count:
         warnings.append(
             ngettext(
-                "%(n)d mend was made; the set lists it.", "%(n)d mends were made; the set lists them.",
+                "%(n)d fix was made; the set lists it.", "%(n)d fixes were made; the set lists them.",
                 rubric_set.mend_count,
             )
             % {"n": rubric_set.mend_count}
@@ -208,7 +208,7 @@ def _resolve(benchmark: Benchmark, rows: Sequence[SetRow], faults: Faults) -> di
             else:
                 pk = in_order[value] if value < len(in_order) else None
                 missing = Phrase(
-                    "There is no case %(index)s: the benchmark has %(n)s, counted from 0 in the order of import.",
+                    "There is no case %(index)s: the benchmark has %(n)s cases, counted from 0 in the order of import.",
                     index=value,
                     n=len(in_order),
                 )
@@ -221,7 +221,7 @@ def _resolve(benchmark: Benchmark, rows: Sequence[SetRow], faults: Faults) -> di
         if len(set(pks)) > 1:
             faults.add(row.line, row.references[1][0], Phrase("The line names two different cases."))
         elif pks[0] in by_case:
-            message = Phrase("This case stands on line %(line)s already.", line=by_case[pks[0]].line)
+            message = Phrase("This case is already on line %(line)s.", line=by_case[pks[0]].line)
             faults.add(row.line, row.references[0][0], message)
         else:
             by_case[pks[0]] = row

@@ -75,7 +75,7 @@ def store_set(
 ) -> RubricSet:
     """Write a set with its rows, and finish it. ``mends`` has the case of each."""
     if not content:
-        raise DomainError(_("No case is in the frame, so there is nothing to make a set of."))
+        raise DomainError(_("No case is in the frame. Widen the frame to create a set."))
     rubric_set = RubricSet(
         benchmark=benchmark,
         name=name.name.strip(),
@@ -141,6 +141,6 @@ def _step_as_json(step: Any) -> dict[str, Any]:
 
 def taken(name: SetName) -> str:
     """Why a name cannot be used again."""
-    return _("There is a rubric set called “%(name)s” already. A set never changes: choose another name.") % {
+    return _("There is already a rubric set called “%(name)s”. A set never changes; choose another name.") % {
         "name": name.name.strip()
     }

@@ -168,7 +168,7 @@ def splitting_runs(request: Request, slug: str) -> Response:
     payload = valid(NewSplittingSerializer(data=request.data))
     gold = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=payload["gold"]).first()
     if gold is None:
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,

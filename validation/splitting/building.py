@@ -37,9 +37,9 @@ class Built:
 def check_set(benchmark: Benchmark, gold: RubricSet) -> None:
     """`DomainError` where the criteria of this set cannot be split."""
     if gold.benchmark_id != benchmark.pk or gold.finished_at is None:
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     if gold.origin == RubricSet.Origin.SPLIT:
-        raise DomainError(_("The criteria of this set are split already."))
+        raise DomainError(_("The criteria of this set have already been split."))
 
 
 def build(benchmark: Benchmark, gold: RubricSet, settings: Mapping[str, Any]) -> Built:

@@ -48,7 +48,7 @@ def checked_points(points: Iterable[Statement], n_criteria: int) -> list[Stateme
     checked = [Statement(point.criterion, point.text.strip()) for point in points]
     for point in checked:
         if not 1 <= point.criterion <= n_criteria:
-            raise UnusablePoints("wrong_numbers", Phrase("The criteria have the numbers 1 to %(n)s.", n=n_criteria))
+            raise UnusablePoints("wrong_numbers", Phrase("The criteria are numbered 1 to %(n)s.", n=n_criteria))
         if not point.text:
             raise UnusablePoints("empty_text", Phrase("A point of criterion %(n)s has no text.", n=point.criterion))
         if len(point.text) > MAX_CRITERION_LENGTH:
@@ -57,7 +57,7 @@ def checked_points(points: Iterable[Statement], n_criteria: int) -> list[Stateme
             raise UnusablePoints("too_long", phrase)
     lost = sorted(set(range(1, n_criteria + 1)) - {point.criterion for point in checked})
     if lost:
-        raise UnusablePoints("wrong_numbers", Phrase("Criterion %(n)s has no point.", n=lost[0]))
+        raise UnusablePoints("wrong_numbers", Phrase("Criterion %(n)s has no points.", n=lost[0]))
     if len(checked) > MAX_POINTS:
         raise UnusablePoints("too_many", Phrase("A case has at most %(n)s points.", n=MAX_POINTS))
     return sorted(checked, key=lambda point: point.criterion)

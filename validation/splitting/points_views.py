@@ -70,7 +70,7 @@ def save(request: SignedInRequest, slug: str, public_id: str, case: str) -> Json
     try:
         change = _read(request.body)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+        return JsonResponse({"detail": _("The request does not match the page. Reload the page.")}, status=400)
     try:
         row = services.save_points(run=run, case=own, change=change, by=request.user, at=timezone.now())
     except StaleSave as stale:

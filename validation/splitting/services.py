@@ -51,7 +51,7 @@ def create_run(
     """
     built = build(benchmark, gold, config)
     if budget is not None and not built.config.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,
@@ -86,7 +86,7 @@ def check_ended(run: SplittingRun) -> None:
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
     if run.replay:
-        raise Conflict(_("Points are those of a run, and not of its replay."))
+        raise Conflict(_("Points belong to a run, not to its replay."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def freeze(*, run: SplittingRun, name: SetName, by: User | None, at: datetime) -
     funnel = funnel_of(Frame(), framed_cases(run.benchmark, Frame()), source=in_source)
     split = [points[case.pk] for case in funnel.cases if case.pk in points]
     if not split:
-        raise DomainError(_("No case is split, so the set would be the one that it comes from."))
+        raise DomainError(_("No case has been split, so the new set would be identical to the original set."))
     content = [(case, _items_of_points(items[case.pk], points.get(case.pk))) for case in funnel.cases]
     split_of = SplitOf(
         source,

@@ -89,7 +89,7 @@ def _groups(benchmark: Benchmark, names: list[str]) -> list[PairGroup]:
 def _sets(benchmark: Benchmark, ids: list[str]) -> list[RubricSet]:
     known = {row.public_id: row for row in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=ids)}
     if any(public_id not in known for public_id in ids):
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     return [known[public_id] for public_id in ids]
 
 

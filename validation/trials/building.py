@@ -32,7 +32,7 @@ class Which(models.TextChoices):
 
     DANGEROUS = "dangerous", gettext_lazy("Confirmed as dangerous")
     CONFIRMED = "confirmed", gettext_lazy("Confirmed")
-    ALL = "all", gettext_lazy("All that are not rejected")
+    ALL = "all", gettext_lazy("All pairs that are not rejected")
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Built:
 def check_choice(benchmark: Benchmark, groups: Sequence[PairGroup], sets: Sequence[RubricSet]) -> None:
     """`DomainError` where these groups and sets cannot be tried together."""
     if any(own.benchmark_id != benchmark.pk or own.finished_at is None for own in sets):
-        raise DomainError(_("There is no such rubric set."))
+        raise DomainError(_("This rubric set does not exist."))
     if any(group.benchmark_id != benchmark.pk for group in groups):
-        raise DomainError(_("There is no such group of pairs."))
+        raise DomainError(_("This group of pairs does not exist."))
     if not groups:
         raise DomainError(_("Choose at least one group of pairs."))
     if len(sets) > MAX_SETS:
-        raise DomainError(_("A run tries at most %(n)s sets.") % {"n": MAX_SETS})
+        raise DomainError(_("A run tests at most %(n)s sets.") % {"n": MAX_SETS})
     if len({own.pk for own in sets}) != len(sets):
-        raise DomainError(_("A set is tried once."))
+        raise DomainError(_("Choose each set only once."))
 
 
 def pairs_in(groups: Sequence[PairGroup], which: str) -> list[NearMissPair]:
@@ -125,7 +125,7 @@ def build(
         }
     )
     if not any(config.content.series(case) for case in config.content.cases):
-        raise DomainError(_("None of the sets has criteria for a case with such a pair."))
+        raise DomainError(_("None of the sets has criteria for a case with one of these pairs."))
     lacking = {own.name: sum(len(pairs[pk]) for pk in pairs if pk not in criteria[own.pk]) for own in sets}
     return Built(
         config,
@@ -144,10 +144,10 @@ def _cases(pairs: Sequence[NearMissPair]) -> models.QuerySet[Case]:
 
 def _nothing(every: Sequence[NearMissPair], here: Sequence[NearMissPair]) -> str:
     if here:
-        return _("Each of these pairs has an open privacy finding, so none may be sent.")
+        return _("Each of these pairs has an open privacy finding, so none of them may be sent.")
     if every:
         return _("The cases of all these pairs are excluded.")
-    return _("There is no such pair. Pairs count as confirmed once physicians have judged them.")
+    return _("No pair meets this condition. Pairs count as confirmed once physicians have judged them.")
 
 
 def _names(pairs: Sequence[NearMissPair], groups: Sequence[PairGroup]) -> dict[int, str]:

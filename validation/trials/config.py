@@ -72,7 +72,7 @@ class TrialConfig(PricedConfig):
         if len({case.key for case in self.cases}) != len(self.cases):
             raise ValueError("a case is there twice")
         if len({own.name for own in self.sets}) != len(self.sets):
-            raise ValueError(_("A set is tried once."))
+            raise ValueError(_("Choose each set only once."))
         keys = [pair.key for case in self.cases for pair in case.pairs]
         if len(set(keys)) != len(keys):
             raise ValueError("two pairs have one name")

@@ -28,20 +28,20 @@ class TrialForm(RunForm):
         label=_("Pairs"),
         choices=Which.choices,
         initial=Which.CONFIRMED,
-        help_text=_("Only pairs that are confirmed as dangerous count in the leading figures."),
+        help_text=_("Only pairs confirmed as dangerous count in the main figures."),
     )
     sets = forms.MultipleChoiceField(label=_("Rubric sets"), widget=forms.CheckboxSelectMultiple, required=False)
     no_rubric = forms.BooleanField(
-        label=_("Also without a rubric"),
+        label=_("Also test without a rubric"),
         required=False,
-        help_text=_("The model scores both texts from 0 to 10: what it sees by itself."),
+        help_text=_("The model scores both texts from 0 to 10, which shows what it detects without criteria."),
     )
     trials = forms.IntegerField(
         label=_("Trials in each order"),
         initial=TRIALS,
         min_value=1,
         max_value=MAX_TRIALS,
-        help_text=_("As many again with the texts swapped."),
+        help_text=_("The same number of trials is repeated with the texts swapped."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

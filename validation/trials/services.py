@@ -39,7 +39,7 @@ def create_run(
     """
     built = build(benchmark, groups=groups, which=which, sets=sets, settings=config)
     if budget is not None and not built.config.priced:
-        raise DomainError(_("A budget needs the prices of the model."))
+        raise DomainError(_("To set a budget, enter the prices of the model."))
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,

@@ -170,13 +170,15 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
         "part": ngettext(
             "%(n)d annotator checks or adjudicates it.", "%(n)d annotators check or adjudicate it.", why["part"]
         ),
-        "graded": ngettext("%(n)d annotator grades it already.", "%(n)d annotators grade it already.", why["graded"]),
-        "skipped": ngettext("%(n)d annotator passed it over.", "%(n)d annotators passed it over.", why["skipped"]),
+        "graded": ngettext("%(n)d annotator already grades it.", "%(n)d annotators already grade it.", why["graded"]),
+        "skipped": ngettext("%(n)d annotator skipped it.", "%(n)d annotators skipped it.", why["skipped"]),
         "specialty": ngettext(
-            "%(n)d annotator is of another specialty.", "%(n)d annotators are of another specialty.", why["specialty"]
+            "%(n)d annotator has another specialty.", "%(n)d annotators have another specialty.", why["specialty"]
         ),
         "eligibility": ngettext(
-            "%(n)d annotator gets no new work for now.", "%(n)d annotators get no new work for now.", why["eligibility"]
+            "Assignments are paused for %(n)d annotator.",
+            "Assignments are paused for %(n)d annotators.",
+            why["eligibility"],
         ),
     }
     return tuple(text % {"n": why[name]} for name, text in words.items() if why[name])

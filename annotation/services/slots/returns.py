@@ -30,7 +30,7 @@ def release(*, assignments: Iterable[Assignment], by: User | None, at: datetime)
     """
     rows = _lock_open([row.pk for row in assignments])
     if not rows:
-        raise Conflict(_("This work was handed in or given back already, so it stays where it is."))
+        raise Conflict(_("This work has already been submitted or released, so it was not moved."))
     for row in rows:
         _let_go(row, at)
     return len(rows)
@@ -82,7 +82,7 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
     rows = [row for row in _lock_open([row.pk for row in assignments]) if row.purpose == Assignment.Purpose.WORK]
     rows = [row for row in rows if row.annotator_id != to.pk]
     if not rows:
-        raise Conflict(_("This work was handed in or given away already, so it stays where it is."))
+        raise Conflict(_("This work has already been submitted or reassigned, so it was not moved."))
     for batch in {row.batch_id: row.batch for row in rows}.values():
         _refuse_new_hand(to, batch, [row for row in rows if row.batch_id == batch.pk], at)
     for row in rows:
@@ -100,7 +100,7 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
     if member is None:
         raise DomainError(_("%(person)s is not an active annotator of the group.") % {"person": to})
     if not eligibility_of(to, batch.group, at=at).may_get_work:
-        raise DomainError(_("%(person)s gets no new work for now; “Quality” says why.") % {"person": to})
+        raise DomainError(_("Assignments to %(person)s are paused; see “Quality” for the reason.") % {"person": to})
     responses = {row.response_id for row in rows}
     own = sum(row.response.author_id == to.pk for row in rows)
     if own:
@@ -118,8 +118,8 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
     if part:
         raise DomainError(
             ngettext(
-                "%(person)s has a part in %(n)d of these responses already, or passed it over.",
-                "%(person)s has a part in %(n)d of these responses already, or passed them over.",
+                "%(person)s already has a role in %(n)d of these responses, or skipped it.",
+                "%(person)s already has a role in %(n)d of these responses, or skipped them.",
                 part,
             )
             % {"person": to, "n": part}
@@ -130,8 +130,8 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
         if others:
             raise DomainError(
                 ngettext(
-                    "%(n)d of these responses asks for another specialty than that of %(person)s.",
-                    "%(n)d of these responses ask for another specialty than that of %(person)s.",
+                    "%(n)d of these responses requires a specialty other than that of %(person)s.",
+                    "%(n)d of these responses require a specialty other than that of %(person)s.",
                     others,
                 )
                 % {"person": to, "n": others}
@@ -140,7 +140,7 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
         open_now = open_in_group(to.pk, batch.group_id)
         if open_now + len(rows) > member.capacity:
             raise DomainError(
-                _("%(person)s has %(open)d of at most %(capacity)d responses open; %(n)d more are too many.")
+                _("%(person)s has %(open)d open responses and a capacity of %(capacity)d; %(n)d more would exceed it.")
                 % {"person": to, "open": open_now, "capacity": member.capacity, "n": len(rows)}
             )
 
@@ -153,10 +153,10 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
     that it is not offered to this annotator again. `Conflict` if it was handed in.
     """
     if reason not in Skip.Reason.values:
-        raise DomainError(_("Say why: later, outside your field, cannot be judged, or another reason."))
+        raise DomainError(_("Choose a reason: later, outside your field, cannot be judged, or another reason."))
     note = note.strip()
     if reason == Skip.Reason.OTHER and not note:
-        raise DomainError(_("Say in the note why you pass this response over."))
+        raise DomainError(_("Explain in the note why you are skipping this response."))
     if len(note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     lock_batch_shared(assignment.batch_id)
@@ -167,9 +167,9 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
     )
     refuse_unless_open(row.batch)
     if row.status not in Assignment.OPEN:
-        raise Conflict(_("This response was handed in or given back already, so it cannot be passed over."))
+        raise Conflict(_("This response has already been submitted or released, so it cannot be skipped."))
     if row.purpose == Assignment.Purpose.QUALIFICATION and reason != Skip.Reason.LATER:
-        raise DomainError(_("The responses of a qualification can be put off, not given back."))
+        raise DomainError(_("Responses of a qualification can be postponed but not released."))
     Skip.objects.create(assignment=row, reason=reason, note=note, created_at=at)
     if reason == Skip.Reason.LATER:
         row.position = next_position(annotator.pk, row.batch_id)

@@ -22,33 +22,35 @@ RULES = (
     RuleText(
         Phrase("Word stems"),
         Phrase(
-            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Of Chinese "
-            "characters in a row, each two neighbours are a stem. These words are left out: %(words)s.",
+            "The stems of a text are its words and numbers in lower case, each cut to 5 characters. In a "
+            "run of Chinese characters, every two neighbouring characters form a stem. These words are "
+            "ignored: %(words)s.",
             words=", ".join(sorted(LEFT_OUT)),
         ),
     ),
     RuleText(
         Phrase("Criterion met"),
         Phrase(
-            "A response meets a criterion if it has at least half of the criterion’s stems and all of its numbers. A "
-            "question of a judge about one criterion is answered by this rule."
+            "A response meets a criterion if it contains at least half of the criterion’s stems and all "
+            "of its numbers. This rule also answers a judge’s question about a single criterion."
         ),
         ("",),
     ),
     RuleText(
         Phrase("Criterion split"),
         Phrase(
-            "A criterion is cut at each semicolon, and after a full stop, exclamation or question mark with white "
-            "space and a capital letter behind it. In Chinese it is cut after 。, ！ and ？ as well. Each piece is a "
-            "point."
+            "A criterion is split at each semicolon, and after a full stop, exclamation mark or question "
+            "mark that is followed by white space and a capital letter. In Chinese it is also split "
+            "after 。, ！ and ？. Each part is a point."
         ),
         ("split_points",),
     ),
     RuleText(
         Phrase("Point covered"),
         Phrase(
-            "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "
-            "Named is the criterion with the most; of equals, the first."
+            "A point is fully covered if a criterion has at least a third of its stems, and partly "
+            "covered if a criterion has at least a fifth. The criterion with the most stems is named; "
+            "among equals, the first."
         ),
         ("coverage", "coverage_back"),
     ),
@@ -63,77 +65,81 @@ RULES = (
     RuleText(
         Phrase("Two responses without a rubric"),
         Phrase(
-            "A response gets one of ten points for each full tenth of the case’s stems that it has. The response with "
-            "more points is better."
+            "A response scores one of ten points for each full tenth of the case’s stems that it "
+            "contains. The response with more points is better."
         ),
         ("no_rubric",),
     ),
     RuleText(
         Phrase("Reference with one error"),
         Phrase(
-            "The first number of the reference is doubled. Words behind it are named as well, until the place occurs "
-            "once in the reference. A number is skipped if it is zero or if no such place has at most 200 characters."
+            "The first number of the reference is doubled. The words after it are quoted as well, until "
+            "the quotation occurs only once in the reference. A number is skipped if it is zero or if no "
+            "such quotation fits into 200 characters."
         ),
         ("near_miss",),
     ),
     RuleText(
         Phrase("Plan"),
         Phrase(
-            "For each criterion with positive points that the base does not meet, an edit adds the criterion’s "
-            "sentence. Its priority is high from 7 points on, and medium from 4. Criteria with negative points become "
-            "what must not be in the text."
+            "For each criterion with positive points that the base response does not meet, an edit adds "
+            "the criterion’s sentence. Its priority is high from 7 points, and medium from 4. Criteria "
+            "with negative points are listed as content that the text must not contain."
         ),
         ("plan",),
     ),
     RuleText(
         Phrase("Edit"),
-        Phrase("The sentences of all edits of the plan are put under the base, and nothing else is changed."),
+        Phrase("The sentences of all edits in the plan are added below the base response. Nothing else is changed."),
         ("edit",),
     ),
     RuleText(
         Phrase("Queries for passages"),
         Phrase(
-            "Three to five queries get the rarest stems of the conversation in turn, each at most 8. Rarest is what "
-            "occurs least often; of equals, numbers come last, then the longer word comes first. Passages are ranked "
-            "as they are given."
+            "Three to five queries receive the rarest stems of the conversation in turn, at most 8 each. "
+            "The rarest stems are those that occur least often; among equals, numbers come last and "
+            "longer words come first. Passages are ranked in the order in which they are given."
         ),
         ("draft_plan", "rank"),
     ),
     RuleText(
         Phrase("Facts from passages"),
         Phrase(
-            "A fact is a sentence of a passage that shares a stem with the conversation, quoted whole: of each passage "
-            "at most 4, those with most of these stems, and 20 in all. Its kind is told by lists of words in this "
-            "order: prohibition, red flag, number, condition; any other is a statement. A fact without such a stem is "
-            "dropped, and conflicts are not looked for."
+            "A fact is a sentence of a passage that shares a stem with the conversation, quoted in full. "
+            "Each passage gives at most 4 facts, those with the most of these stems; there are at most "
+            "20 in all. Word lists set the kind of a fact in this order: prohibition, red flag, number, "
+            "condition; any other fact is a statement. Facts without such a stem are dropped, and "
+            "conflicts are not searched for."
         ),
         ("evidence", "facts", "relevance"),
     ),
     RuleText(
         Phrase("Support of facts"),
         Phrase(
-            "A quotation supports a fact if the fact’s text is in it, partly if it is a part of the fact’s text, and "
-            "else not at all."
+            "A quotation fully supports a fact if it contains the fact’s text, and partly supports it if "
+            "it is a part of that text. Otherwise it does not support the fact."
         ),
         ("support",),
     ),
     RuleText(
-        Phrase("Needs of the asker"),
+        Phrase("Needs of the person asking"),
         Phrase(
-            "The asker’s sentences with a question mark are asked for, at most 3. Age, pregnancy, duration, medicines "
-            "and allergies are missing if no word of a list names them; pregnancy counts as named if the conversation "
-            "speaks of a man, a boy or a child. An asker who uses two words of a list is a professional."
+            "The sentences with a question mark are the questions of the person asking, at most 3. Age, "
+            "pregnancy, duration, medicines and allergies are missing if no word of a list mentions "
+            "them; pregnancy counts as mentioned if the conversation refers to a man, a boy or a child. "
+            "A person who uses two words of a list is a professional."
         ),
         ("needs",),
     ),
     RuleText(
         Phrase("Criteria"),
         Phrase(
-            "Each fact and each need becomes a criterion in a fixed phrase, the gravest first and at most 15. The "
-            "points follow from the kind: 9 for a red flag, −9 for a prohibition, and fewer for the others. Without a "
-            "prohibition, giving a dose without asking the last missing question has −8. Without passages the criteria "
-            "come from the needs alone. The audit adds criteria for facts and needs that have none, up to 20 in all, "
-            "and finds nothing else. The instructions may allow fewer criteria."
+            "Each fact and each need becomes a criterion with fixed wording, the most serious first, at "
+            "most 15 in all. The points depend on the kind: 9 for a red flag, −9 for a prohibition, and "
+            "fewer for the others. If there is no prohibition, giving a dose without asking the last "
+            "missing question scores −8. Without passages, the criteria come from the needs alone. The "
+            "audit adds criteria for facts and needs that have none, up to 20 in all, and reports "
+            "nothing else. The instructions may allow fewer criteria."
         ),
         ("synthesis", "direct", "audit"),
     ),
@@ -141,15 +147,15 @@ RULES = (
 
 MISBEHAVIOUR: Mapping[str, Phrase] = {
     "rules-always-a": Phrase("Of two responses it always prefers A."),
-    "rules-always-same": Phrase("It always calls two responses the same."),
-    "rules-new-dose": Phrase("In an edit it adds a dose that nobody asked for."),
+    "rules-always-same": Phrase("It always rates two responses as equal."),
+    "rules-new-dose": Phrase("It adds an unrequested dose to an edit."),
     "rules-prose": Phrase("It writes sentences around its JSON object."),
     "rules-unknown": Phrase("It names criteria that do not exist."),
-    "rules-fuzz": Phrase("It breaks its answer in one of many ways, drawn from the request."),
+    "rules-fuzz": Phrase("It corrupts its answer in one of many ways, chosen from the request."),
     "rules-invented-quote": Phrase("It invents quotations, and a fact with one."),
     "rules-wrong-number": Phrase("It doubles a number in facts and criteria."),
-    "rules-unknown-fact": Phrase("Its criteria rest on facts that do not exist."),
+    "rules-unknown-fact": Phrase("Its criteria are based on facts that do not exist."),
     "rules-drops-red-flag": Phrase("It drops red flags and prohibitions."),
     "rules-merges-red-flags": Phrase("It merges criteria about different red flags."),
-    "rules-obeys": Phrase("It obeys instructions that stand in a passage."),
+    "rules-obeys": Phrase("It obeys instructions found in a passage."),
 }

@@ -56,7 +56,9 @@ class AcuityJudge(ChatJudge):
         """The levels."""
         if not judge.config.get("endpoint"):
             raise DomainError(
-                gettext("“%(name)s” came with a release, without an endpoint. Make a new version of it that has one.")
+                gettext(
+                    "“%(name)s” was imported with a release and has no endpoint. Create a new version that has one."
+                )
                 % {"name": judge.name}
             )
         acuity_config(judge.config)  # the operator's list may have changed since
@@ -73,7 +75,7 @@ class AcuityJudge(ChatJudge):
         """Its scale is that of one benchmark."""
         if judge.benchmark_id != benchmark.pk:
             raise DomainError(
-                gettext("“%(name)s” reads levels of a scale of another benchmark. Make a judge here.")
+                gettext("“%(name)s” reads levels on a scale of another benchmark. Create a judge in this benchmark.")
                 % {"name": judge.name}
             )
 

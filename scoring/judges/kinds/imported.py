@@ -20,12 +20,12 @@ class ImportedJudge(JudgeKind):
     is_imported = True
     settings_template = "scoring/judges/_imported_settings.html"
     idle_template = "scoring/judges/_no_verdicts.html"
-    no_runs = _("This judge stands for verdicts that were made elsewhere; import them to see them here.")
+    no_runs = _("This judge represents verdicts made elsewhere. Import them to see them here.")
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
         """Raise `DomainError`: it cannot run."""
         raise DomainError(
-            gettext("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name}
+            gettext("“%(name)s” represents verdicts made elsewhere and cannot run.") % {"name": judge.name}
         )
 
 

@@ -37,7 +37,7 @@ class TrainedJudge(JudgeKind):
     new_template = "scoring/judges/new_trained.html"
     settings_template = "scoring/judges/_trained_settings.html"
     idle_template = "scoring/judges/_trained_not_run.html"
-    no_runs = _("It can run as soon as its training is done.")
+    no_runs = _("It can run once its training is finished.")
 
     def is_ready(self, judge: Judge) -> bool:
         """Whether it is fitted."""
@@ -49,20 +49,20 @@ class TrainedJudge(JudgeKind):
         model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
         if model is None or model.status != "done":
             raise DomainError(
-                gettext("“%(name)s” is not trained yet. Wait until its training is done.") % {"name": judge.name}
+                gettext("“%(name)s” is not trained yet. Wait until its training is finished.") % {"name": judge.name}
             )
         return {"model_sha256": model.sha256}, model.sha256
 
     def check_replicates(self, replicates: int) -> None:
         """Refuse more than one replicate: all would be the same."""
         if replicates > 1:
-            raise DomainError(gettext("A trained judge always says the same; it has no replicates."))
+            raise DomainError(gettext("A trained judge always gives the same verdicts, so replicates are not needed."))
 
     def check_continuation(self, run: JudgeRun) -> None:
         """Raise `DomainError` unless the fitted model is the one that gave the verdicts."""
         sha256 = TrainedModel.objects.filter(judge=run.judge).values_list("sha256", flat=True).first()
         if sha256 != run.snapshot.get("model_sha256"):
-            raise DomainError(gettext("The fitted model of this judge is another by now, so the run cannot go on."))
+            raise DomainError(gettext("The fitted model of this judge has changed, so the run cannot continue."))
 
     def reads_points(self, run: JudgeRun) -> bool:
         """Always: the points are one of its features."""

@@ -41,8 +41,8 @@ class Collected:
         known = self.verdicts.get((response, criterion, replicate))
         if known is not None:
             message = _(
-                "This verdict stands on line %(line)s already. Where a judge was asked several times, each row needs "
-                "the number of its answer as “replicate”: 0, 1, …"
+                "This verdict is already on line %(line)s. If a judge was asked several times, number "
+                "its answers in the column “replicate”: 0, 1, …"
             ) % {"line": known.line}
             self.faults.add(verdict.line, place, message)
             return

@@ -45,7 +45,7 @@ class _Samples:
         if known is None:
             self._lines[row.key, row.candidate, sample, row.replicate] = row.line
             return sample
-        message = _("Sample %(sample)s of this case and candidate stands on line %(line)s already.")
+        message = _("Sample %(sample)s of this case and candidate is already on line %(line)s.")
         self.faults.add(row.line, row.key_field, message % {"sample": sample, "line": known})
         return None
 
@@ -78,8 +78,8 @@ class _StoredScores:
         if not self.differ:
             return []
         message = ngettext(
-            "%(n)d of %(compared)d stored scores is not what its grades give. %(first)s.",
-            "%(n)d of %(compared)d stored scores are not what their grades give. %(first)s.",
+            "%(n)d of %(compared)d stored scores does not match its grades. %(first)s.",
+            "%(n)d of %(compared)d stored scores do not match their grades. %(first)s.",
             self.differ,
         )
         return [message % {"n": self.differ, "compared": self.compared, "first": "; ".join(self.first)}]
@@ -125,7 +125,7 @@ def collect_graded_responses(
             sheet = rubrics[row.key]
             criteria = sheet.same_criteria([(criterion.text, criterion.points) for criterion in row.criteria])
             if criteria is None:
-                message = _("These are not the criteria and points of the case’s published rubric.")
+                message = _("These criteria and points do not match the case’s published rubric.")
                 faults.add(row.line, row.rubric_field, message)
             elif response.key in ids:
                 for criterion, grade in zip(criteria, row.grades, strict=True):
@@ -152,7 +152,9 @@ def _rubrics_of(
         if row.key in known or row.key in new_keys or row.key in first:
             continue
         if row.case is None:
-            message = _("There is no case “%(key)s” in this benchmark, and the row has no prompt to make it from.")
+            message = _(
+                "There is no case “%(key)s” in this benchmark, and the row has no prompt from which to create it."
+            )
             faults.add(row.line, row.key_field, message % {"key": row.key[:80]})
         else:
             first[row.key] = row

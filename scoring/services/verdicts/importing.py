@@ -70,7 +70,7 @@ def import_replicates(
 ) -> Counts:
     """Import several named files as one run, in which the first file is replicate 0, and so on."""
     if len(files) < 2:
-        raise DomainError(_("Replicates come in two files or more: the first is replicate 0, the next 1, …"))
+        raise DomainError(_("Replicates must be in two or more files: the first is replicate 0, the next 1, …"))
     numbered = [(name, file, number) for number, (name, file) in enumerate(files)]
     return _import(benchmark, numbered, options=options, by=by, at=at, progress=progress)
 
@@ -84,7 +84,7 @@ def _replicate(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MAX_REPLICATE):
-        raise DomainError(_("A replicate is a whole number from 0 to %(largest)s.") % {"largest": MAX_REPLICATE})
+        raise DomainError(_("A replicate must be a whole number from 0 to %(largest)s.") % {"largest": MAX_REPLICATE})
     return int(text)
 
 
@@ -111,7 +111,7 @@ def _import(
             raise ImportRefused(refused.errors, refused.total, file=file_name) from None
         counts = merge_counts(counts, of_file, file_name)
     if not collected.verdicts:
-        raise DomainError(_("The file holds no verdicts."))
+        raise DomainError(_("The file contains no verdicts."))
     judge = imported_judge(benchmark=benchmark, name=name, by=by)
     earlier = JudgeRun.objects.filter(judge=judge, benchmark=benchmark, imported=True)
     digest = collected.digest()
@@ -173,12 +173,12 @@ def _replaced(run: JudgeRun) -> list[str]:
     if not n:
         return []
     words = ngettext(
-        "%(n)s verdict replaces an earlier imported one of this judge. Its imported runs count together, and the "
-        "newest verdict on a criterion counts. If the judge was asked several times, number its answers as "
-        "replicates. Older replicates with other numbers still count.",
-        "%(n)s verdicts replace earlier imported ones of this judge. Its imported runs count together, and the "
-        "newest verdict on a criterion counts. If the judge was asked several times, number its answers as "
-        "replicates. Older replicates with other numbers still count.",
+        "%(n)s verdict replaces one imported earlier for this judge. Its imported runs are combined, and "
+        "the newest verdict on a criterion counts. If the judge was asked several times, number its "
+        "answers as replicates. Older replicates with other numbers still count.",
+        "%(n)s verdicts replace those imported earlier for this judge. Its imported runs are combined, "
+        "and the newest verdict on a criterion counts. If the judge was asked several times, number its "
+        "answers as replicates. Older replicates with other numbers still count.",
         n,
     )
     return [words % {"n": n}]
@@ -250,12 +250,12 @@ def _inspect_log(
     try:
         counts = collect_graded_responses(benchmark, rows, collected, at)
     except LibraryMissing:
-        message = _("Logs of Inspect are read by its own library, which is not installed here: %(command)s")
+        message = _("Inspect logs require Inspect’s own library, which is not installed here: %(command)s")
         raise DomainError(message % {"command": 'pip install "inspect-ai>=0.3.285"'}) from None
     if ungraded:
         warning = ngettext(
-            "%(n)d sample of the log has no grades and was left out: %(names)s.",
-            "%(n)d samples of the log have no grades and were left out: %(names)s.",
+            "%(n)d sample of the log has no grades and was not imported: %(names)s.",
+            "%(n)d samples of the log have no grades and were not imported: %(names)s.",
             len(ungraded),
         )
         names = ", ".join(ungraded[:10]) + (", …" if len(ungraded) > 10 else "")

@@ -52,7 +52,7 @@ def collect_judgements(
                 continue
             answer = (response, element.replicate)
             if answer in lines:
-                message = _("What was said of this response stands on line %(line)s already.")
+                message = _("A judgement of this response is already on line %(line)s.")
                 faults.add(element.line, element.case_field, message % {"line": lines[answer]})
                 continue
             lines[answer] = element.line

@@ -52,9 +52,9 @@ class Sheet:
             if not same:
                 faults.add(line, place, _("The rubric of this case has no criterion with this text."))
             elif position >= len(same):
-                faults.add(line, place, _("This criterion stands in the list already."))
+                faults.add(line, place, _("This criterion is already in the list."))
             elif named[text] < len(same):
-                message = _("This text stands %(n)s times in the rubric of this case, and not so often in the list.")
+                message = _("This text appears %(n)s times in the rubric of this case, but fewer times in the list.")
                 faults.add(line, place, message % {"n": len(same)})
             else:
                 criteria.append(same[position])

@@ -108,7 +108,7 @@ def test_report_and_leaderboard(new_page: Callable[..., Page], benchmark: Benchm
     page.get_by_role("link", name="Leaderboard").click()
     rows = page.locator("#leaderboard tbody tr")
     expect(rows.first.locator("th")).to_have_text("Aspen 70B")
-    page.get_by_role("link", name="As to a patient").click()
+    page.get_by_role("link", name="Advice to a patient").click()
     expect(rows.first.locator("th")).to_have_text("Birch mini")
     page.get_by_role("link", name="QWK", exact=True).click()
     expect(page.get_by_role("heading", name="QWK")).to_be_visible()

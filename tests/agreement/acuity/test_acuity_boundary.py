@@ -133,8 +133,8 @@ def test_report_page_methods_command_and_api(benchmark: Benchmark, client: Clien
     own = chosen(table_of(report, "acuity").dicts(), aggregate="pooled")
     assert (own["n_cases"], own["accuracy"]) == (8, pytest.approx(3 / 7))
     shown = client.get(address(report)).content.decode()
-    assert "5 cases between two levels, in the main figures too" in shown
-    assert "a level beyond them counts from the nearer one" in shown
+    assert "5 cases between two levels, also in the main figures" in shown
+    assert "a level outside the two is measured from the nearer one" in shown
     assert "with cases between two levels" in client.get(page).content.decode()
     text = methods_of(report).text
     assert "3 cases with one clear level stand in the main figures, and 5 cases between two levels" in text
@@ -152,7 +152,7 @@ def test_report_page_methods_command_and_api(benchmark: Benchmark, client: Clien
 @pytest.mark.django_db
 def test_wrong_choice(benchmark: Benchmark, tmp_path: Path) -> None:
     small(tmp_path, benchmark)
-    with pytest.raises(DomainError, match="“boundary” is one of: exclude, include"):
+    with pytest.raises(DomainError, match="“boundary” must be one of: exclude, include"):
         services.create_report(benchmark=benchmark, kind="acuity", parameters={"boundary": True}, at=timezone.now())
     with pytest.raises(DomainError):
         reported(benchmark, boundary="only")

@@ -141,11 +141,11 @@ def results(folder: Path, name: str, runs: int | None, output: str = "em") -> Pa
 def test_result_files_name_their_candidate_by_the_file_or_the_option(tmp_path: Path) -> None:
     first, second = results(tmp_path, "first.jsonl", 2), results(tmp_path, "second.jsonl", 1, "sc")
     both = refusal(tmp_path, first, second, scheme="em-ne-sc", candidate="M")
-    assert "second.jsonl is refused" in both and "line 1, sample: The candidate has this sample already" in both
+    assert "second.jsonl is refused" in both and "line 1, sample: The candidate already has this sample" in both
     message = run(tmp_path, first, second, scheme="em-ne-sc")
     assert {row["candidate"] for row in rows(tmp_path, "acuity")} == {"first", "second", "all"}
     # The flag says right, label and answer say wrong: it is counted, and never used.
-    assert "2 stored flags contradict label and level (lines 1, 2); none was used" in message
+    assert "2 stored flags contradict their label and level (lines 1, 2) and were not used" in message
     assert row(tmp_path, "acuity", candidate="second", aggregate="pooled")["accuracy"] == "0.0"
 
     samples = [results(tmp_path, f"{n}.jsonl", None) for n in range(3)]
@@ -202,12 +202,12 @@ def test_votes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("c1,P0,1,soon,50", "line 2, level: “soon” is no level of the scale: self-care, primary-care"),
-        ("c1,P0,1,self-care|urgent-care,50", "line 2, level: A vote between two levels needs levels side by side"),
+        ("c1,P0,1,soon,50", "line 2, level: “soon” is not a level of the scale: self-care, primary-care"),
+        ("c1,P0,1,self-care|urgent-care,50", "line 2, level: A vote between two levels must name adjacent levels"),
         ("c1,P0,1,self-care,101", "line 2, certainty: This must be a whole number from 0 to 100."),
-        ("c1,P0,1,cannot-tell,50", "line 2, certainty: There is none with cannot tell."),
-        ("c1,P0,2,self-care,50", "line 2, round: There is no vote of round 1 before this one."),
-        ("c1,P0,1,self-care,50\nc1,P0,1,emergency,50", "line 3, physician: This vote is in line 2 already."),
+        ("c1,P0,1,cannot-tell,50", "line 2, certainty: Certainty is not allowed with cannot tell."),
+        ("c1,P0,2,self-care,50", "line 2, round: No vote of round 1 precedes this one."),
+        ("c1,P0,1,self-care,50\nc1,P0,1,emergency,50", "line 3, physician: This vote is already in line 2."),
     ],
 )
 def test_votes_that_are_refused(tmp_path: Path, line: str, message: str) -> None:
@@ -220,7 +220,7 @@ def test_votes_that_are_refused(tmp_path: Path, line: str, message: str) -> None
     [
         (["c1,M,qa,0,self-care,soon"], "line 2, reference: The scheme direct has no rule for “soon”."),
         (["c1,M,qa,0,self-care,emergency", "c1,M,qa,1,self-care,self-care"], "line 3, reference: The case has another"),
-        (["c1,M,qa,0,self-care,", "c1,M,qa,0,emergency,"], "line 3, sample: The candidate has this sample already"),
+        (["c1,M,qa,0,self-care,", "c1,M,qa,0,emergency,"], "line 3, sample: The candidate already has this sample"),
         (["c1,M,phone,0,self-care,"], "line 2, format: “phone” is none of: qa, chat"),
         (["c1,M,qa,one,self-care,"], "line 2, sample: This must be a whole number"),
         (["c1,M,qa,0"], "line 2: The row has 4 cells, the header 6."),
@@ -232,12 +232,14 @@ def test_readings_that_are_refused(tmp_path: Path, lines: list[str], message: st
 
 def test_labels_without_a_rule_are_counted(tmp_path: Path) -> None:
     message = refusal(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,self-care,soon" for n in range(4)]))
-    assert "“soon” stands in 4 rows." in message
+    assert "“soon” appears in 4 rows." in message
 
 
 def test_confidences_of_two_kinds_in_one_file_are_refused(tmp_path: Path) -> None:
     file = write(tmp_path, "r.csv", "case,candidate,level,confidence\nc1,M,self-care,0.5\nc2,M,self-care,80\n")
-    assert "line 2, confidence: The file has confidences from 0 to 1 and from 0 to 100." in refusal(tmp_path, file)
+    assert "line 2, confidence: The file mixes confidences from 0 to 1 with confidences from 0 to 100." in refusal(
+        tmp_path, file
+    )
 
 
 def test_wide_files_and_matrices(tmp_path: Path) -> None:
@@ -255,9 +257,9 @@ def test_wide_files_and_matrices(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_acuity(tmp_path: Path) -> None:
-    assert "The heading names no column for the case" in refusal(tmp_path, write(tmp_path, "a.csv", "x,y\n1,2\n"))
+    assert "The header has no column for the case" in refusal(tmp_path, write(tmp_path, "a.csv", "x,y\n1,2\n"))
     other = write(tmp_path, "b.jsonl", '{"prompt": "?"}\n')
-    assert "The fields are those of no file of labels or results." in refusal(tmp_path, other)
+    assert "The fields do not match any file of labels or results." in refusal(tmp_path, other)
     assert "cannot be read" in refusal(tmp_path, tmp_path / "nowhere.csv")
     assert "none of: dispersion:X" in refusal(tmp_path, other, ambiguous="often")
     vignettes = write(tmp_path, "v.jsonl", '{"urgency_level": "em", "case_description": "Made up."}\n')
@@ -526,7 +528,7 @@ def test_two_texts_of_one_case_are_refused(tmp_path: Path) -> None:
         for n in (1, 2)
     ]
     message = refusal(tmp_path, *files, scheme="em-ne-sc")
-    assert "line 1, case_description: The case D-0001 has another text before (SHA-256" in message
+    assert "line 1, case_description: The case D-0001 has a different text earlier (SHA-256" in message
 
 
 def test_a_number_of_many_digits(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_the_first_replicates_of_the_newest_finished_run_count(
     page = page_of(client, report)
     assert page.count("Read by a judge <span") == 1
     assert page.count('<span class="sub"> Imported') == 2  # M and O
-    assert "Physicians have read 0 of them, and it takes 30" in page
+    assert "Physicians have read 0 of them; 30 are needed to show how well it reads." in page
     assert any("read out of 11 responses by the judge levels" in text for text in methods_of(client, report))
 
 
@@ -266,7 +266,7 @@ def test_rates_of_advice_are_put_right_by_what_physicians_read(
     of_judge = csv_rows(csv_of(client, finished(scale.benchmark, "acuity_judge"), "powered"))
     assert [row for row in of_judge if row["candidate"] == "P"] == list(rows.values())
     page = page_of(client, report)
-    assert "Advice, put right by physicians" in page
+    assert "Advice, corrected with physicians’ readings" in page
     assert page.count("not yet checked</span>") == 3  # above, at its series, and at its rates
     assert "by the judge 80.0%" in page
 
@@ -303,7 +303,10 @@ def test_what_was_drawn_for_an_older_run_puts_no_newer_one_right(
         assert [rows[name] for name in names] == ["12", "12", "0.25", "", "", "", why]
         page = page_of(client, report)
         assert f'<span class="undefined" title="{why}">' in page
-        assert "A rate is undefined where physicians read no response of some level" in page
+        assert (
+            "A rate is undefined if, for some level read by the judge and the candidate, physicians read no response"
+            in page
+        )
     # Judge and physicians are compared all the same: the judge is right on three of twelve.
     exact = chosen(csv_rows(csv_of(client, report, "judge")), candidate="P", measure="exact")
     assert (exact["value"], exact["n_responses"]) == ("0.25", "12")

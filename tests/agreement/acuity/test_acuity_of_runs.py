@@ -145,7 +145,7 @@ def test_log_probabilities_are_a_source_of_confidence(scale: AcuityScale, benchm
     assert figures == {"stated": ("60", 0.75, 0.9), "logprobs": ("60", 0.75, 0.8), "samples": ("12", 0.75, 1.0)}
     assert own["logprobs"]["note"]  # one value throughout
     page = " ".join(client.get(address(report)).content.decode().split())
-    meaning = "The probability of the level that was read, by the log probabilities of the answer"
+    meaning = "The probability of the level that was read, from the log probabilities of the answer"
     assert f'<td title="{meaning}">Log probabilities</td>' in page
     for source in ("stated", "logprobs", "samples"):
         assert f"reliability-qa-{source}.svg" in page

@@ -51,7 +51,7 @@ def signed(benchmark: Benchmark, **values: Any) -> AcuityPlan:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"levels": ["SELF_CARE", "self-care"]}, "levels: Each level has a name of its own."),
+        ({"levels": ["SELF_CARE", "self-care"]}, "levels: Each level must have a different name."),
         ({"levels": "SELF_CARE"}, "levels: "),
         ({"levels": ["ONE"]}, "levels: "),
         ({"order": "up"}, "order: "),
@@ -62,7 +62,7 @@ def signed(benchmark: Benchmark, **values: Any) -> AcuityPlan:
         ({"penalties": {"gamma": 1}}, "penalties.r: Field required"),
         ({"penalties": {"r": 5, "gamma": 11}}, "penalties.gamma: "),
         ({"ambiguous": {"rule": "mood"}}, "ambiguous.rule: "),
-        ({"ambiguous": {"rule": "majority", "threshold": 2}}, "ambiguous: The threshold is at most 1."),
+        ({"ambiguous": {"rule": "majority", "threshold": 2}}, "ambiguous: The threshold must be at most 1."),
         ({"judge": 7}, "judge: "),
         ({"jugde": "x"}, "jugde: "),
     ],
@@ -146,7 +146,7 @@ def test_the_command_signs_and_names_the_field(benchmark: Benchmark, tmp_path: P
     call_command("acuity_plan", str(path), benchmark=benchmark.slug, sign=True, by="signer@example.org")
     plan = AcuityPlan.objects.get(benchmark=benchmark)
     assert (plan.signed_by, plan.scale.name, plan.content["order"]) == (user, "four", "highest-first")
-    with pytest.raises(CommandError, match="signed already"):
+    with pytest.raises(CommandError, match="has already been signed"):
         call_command("acuity_plan", str(path), benchmark=benchmark.slug, sign=True)
 
 
@@ -157,7 +157,7 @@ def test_a_report_says_whether_it_keeps_to_the_plan(scale: AcuityScale, benchmar
     facts = kept.result["facts"]["plan"]
     # Readings of files have no run that could begin.
     assert (facts["number"], facts["differs"], facts["before_runs"]) == (1, [], None)
-    assert "This report keeps to it." in page_of(client, kept)
+    assert "This report follows the plan." in page_of(client, kept)
     assert any("this report keeps to it" in text for text in methods_of(client, kept))
     assert kept.input_digest == reported(benchmark).input_digest
 
@@ -185,7 +185,7 @@ def test_runs_and_judges_are_held_against_the_plan(scale: AcuityScale, benchmark
     plan = late.result["facts"]["plan"]
     assert (plan["number"], plan["before_runs"]) == (2, False)
     assert plan["differs"] == [{"field": "formats", "plan": "qa", "report": "qa, chat"}]
-    assert "Runs behind this report began before it was signed." in page_of(client, late)
+    assert "Runs used in this report began before the plan was signed." in page_of(client, late)
     for kind in ("acuity_formats", "acuity_judge"):
         report = finished(benchmark, kind)
         assert report.result["facts"]["plan"]["number"] == 2

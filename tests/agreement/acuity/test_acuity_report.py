@@ -97,7 +97,7 @@ def test_where_published_cost_curves_cross(benchmark: Benchmark, client: Client)
     """64 + 6 r = 12 + 16 r at r = 5.2."""
     report = medask(benchmark)
     page = " ".join(client.get(address(report)).content.decode().split())
-    assert "At a price of 1 semigran_medask costs the least, from 5.20 on semigran_gpt-4.5." in page
+    assert "At a relative cost of 1, semigran_medask has the lowest cost; from 5.20 it is semigran_gpt-4.5." in page
     rows = table_of(report, "crossings").dicts()
     assert len(rows) == 6
     own = chosen(rows, first="semigran_medask", second="semigran_gpt-4.5")
@@ -189,7 +189,7 @@ def test_candidates_are_ranked_by_the_cost_of_everything_asked(
     assert (of_m["cost"], of_m["cost_all"]) == (0.0, pytest.approx(18 / 12))
     assert (of_n["cost"], of_n["cost_all"]) == (1.0, 1.0)
     page = client.get(address(report)).content.decode()
-    assert "N costs the least over everything asked: 1.00 a case, at 5 : 1." in page
+    assert "N has the lowest cost over all questions asked: 1.00 per case, at a relative cost of 5 : 1." in page
     assert "2 over usable" in page and "1 over usable" in page
     assert page.index("N</") < page.index("3, 0, 0, 0, 0")
     assert "3 refused" in page
@@ -205,8 +205,8 @@ def test_one_candidate_alone(benchmark: Benchmark, client: Client, tmp_path: Pat
     report = reported(benchmark, candidates=["M"])
     assert not table_of(report, "pairs").rows and not table_of(report, "crossings").rows
     page = client.get(address(report)).content.decode()
-    assert "M costs 1.50 a case over everything asked, at 5 : 1." in page
-    assert "Two candidates" not in page
+    assert "M costs 1.50 per case over all questions asked, at a relative cost of 5 : 1." in page
+    assert "Pairs of candidates" not in page
     listed = client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
     assert "Acuity of M, reference set 1, 5 : 1" in listed
 
@@ -322,16 +322,16 @@ def test_labels_that_are_mapped_again_are_named_as_what_changed(benchmark: Bench
     ("parameters", "message"),
     [
         ({"reference_set": 4}, "There is no reference set 4: 1."),
-        ({"reference_set": "newest"}, "“reference_set” is the number of a reference set."),
-        ({"candidates": ["X"]}, "No candidate of this name has a reading on the cases of reference set 1: X."),
-        ({"candidates": "M"}, "“candidates” is a list of names of candidates."),
-        ({"candidates": []}, "“candidates” is a list of names of candidates."),
-        ({"ratio": 0}, "“ratio” is a number above 0, at most 1000."),
-        ({"ratio": 1001}, "“ratio” is a number above 0, at most 1000."),
-        ({"ratio": "5"}, "“ratio” is a number above 0, at most 1000."),
-        ({"gamma": -0.1}, "“gamma” is a number from 0 to 10."),
-        ({"gamma": float("nan")}, "“gamma” is a number from 0 to 10."),
-        ({"rater": "echo"}, "A report of this kind takes no parameter rater."),
+        ({"reference_set": "newest"}, "“reference_set” must be the number of a reference set."),
+        ({"candidates": ["X"]}, "These candidates have no readings for the cases of reference set 1: X."),
+        ({"candidates": "M"}, "“candidates” must be a list of candidate names."),
+        ({"candidates": []}, "“candidates” must be a list of candidate names."),
+        ({"ratio": 0}, "“ratio” must be a number greater than 0 and at most 1000."),
+        ({"ratio": 1001}, "“ratio” must be a number greater than 0 and at most 1000."),
+        ({"ratio": "5"}, "“ratio” must be a number greater than 0 and at most 1000."),
+        ({"gamma": -0.1}, "“gamma” must be a number from 0 to 10."),
+        ({"gamma": float("nan")}, "“gamma” must be a number from 0 to 10."),
+        ({"rater": "echo"}, "This kind of report does not accept the parameter rater."),
     ],
 )
 def test_wrong_parameters(benchmark: Benchmark, tmp_path: Path, parameters: dict[str, Any], message: str) -> None:
@@ -378,19 +378,19 @@ def test_the_form_computes_with_its_defaults(benchmark: Benchmark, client: Clien
 
 def test_empty_states_name_cause_and_next_step(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
     page = f"/b/{benchmark.slug}/acuity/"
-    assert "Nothing says how urgent the cases are" in client.get(page).content.decode()
+    assert "No data on the urgency of the cases yet" in client.get(page).content.decode()
     labels = tmp_path / "v.jsonl"
     labels.write_text('{"urgency_level": "em", "case_description": "Made up."}\n', "utf-8")
     scale = import_files(benchmark, labels, dataset="texts", scheme="em-ne-sc")
-    assert "No reference set is signed" in client.get(page).content.decode()
+    assert "No reference set has been signed" in client.get(page).content.decode()
     sign(scale)
-    assert "No candidate has a reading" in client.get(page).content.decode()
-    with pytest.raises(DomainError, match="No candidate has a reading on the cases of reference set 1"):
+    assert "No candidate has readings" in client.get(page).content.decode()
+    with pytest.raises(DomainError, match="No candidate has readings on the cases of reference set 1"):
         services.create_report(benchmark=benchmark, kind="acuity", parameters={}, at=timezone.now())
     import_files(
         benchmark, write_lines(tmp_path, "r.csv", ["texts-0001,M,qa,0,emergency,"]), dataset="texts", scale="three",
     )  # fmt: skip
-    assert "Choose a reference set, and compute." in client.get(page).content.decode()
+    assert "Choose a reference set and compute a report." in client.get(page).content.decode()
 
 
 def test_a_set_without_a_clear_case(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_leader_only_where_the_range_says_so(
     own = chosen(table_of(report, "ranking").dicts(), candidate="M", measure="cost_all")
     assert (own["value"], own["rank"], own["rank_low"], own["rank_high"]) == (pytest.approx(2 / 30), 1, 1, 1)
     assert (
-        "It leads: on these cases it costs less than each other candidate."
+        "It leads: on these cases it costs less than every other candidate."
         in client.get(address(report)).content.decode()
     )
     other = BenchmarkFactory()
@@ -178,7 +178,7 @@ def test_a_leader_only_where_the_range_says_so(
     assert (own["rank"], own["rank_high"]) == (1, 3)
     client.force_login(_admin(other))
     assert (
-        "No candidate leads: on these cases its rank may be anything from 1 to 3."
+        "No candidate leads: on these cases its rank may be anywhere from 1 to 3."
         in client.get(address(near)).content.decode()
     )
 
@@ -208,7 +208,7 @@ def test_the_page_shows_the_slice_and_the_measure_that_are_chosen(
     # In the slice M is asked about three cases and has refused none; in all it refuses three.
     assert "3 / 3" in part and "9 / 12" not in part
     assert "9 / 12" in whole
-    alike = "All these cases have one reference level, so that QWK is 0 or undefined"
+    alike = "All these cases have the same reference level, so QWK is 0 or undefined"
     of_level = client.get(f"{address(report)}?slice=reference:self-care&sort=qwk").content.decode()
     assert alike in " ".join(of_level.split()) and alike not in " ".join(part.split())
     assert client.get(f"{address(report)}?slice=nothing&sort=accuracy").content.decode().count("9 / 12") == 1
@@ -247,9 +247,9 @@ def test_command_file_and_api_by_slice(
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"slices": 1}, "“slices” is true or false."),
-        ({"subsets": ["x"]}, "“subsets” needs “slices”."),
-        ({"slices": True, "subsets": ["x"]}, "There is no named slice x."),
+        ({"slices": 1}, "“slices” must be true or false."),
+        ({"subsets": ["x"]}, "“subsets” requires “slices”."),
+        ({"slices": True, "subsets": ["x"]}, "There is no slice named x."),
     ],
 )
 def test_wrong_slices(benchmark: Benchmark, tmp_path: Path, parameters: dict[str, Any], message: str) -> None:

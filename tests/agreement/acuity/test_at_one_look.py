@@ -46,9 +46,9 @@ def test_a_right_choice_with_advice_too_low_and_the_reverse(
     services.run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
     assert first_words(client, report) == (
-        "On 40 cases Knows is too low in 50.0% of its advice to patients, and in 5.0% of its forced choices: what it "
-        "knows is not what it advises. On 40 cases Advises is too low in 50.0% of its forced choices, and in 5.0% of "
-        "its advice to patients: it advises better than it chooses."
+        "On 40 cases, Knows is too low in 50.0% of its advice to patients and in 5.0% of its forced choices: its "
+        "advice falls short of its knowledge. On 40 cases, Advises is too low in 50.0% of its forced choices and in "
+        "5.0% of its advice to patients: its advice is better than its choices."
     )
     page = " ".join(client.get(address(report)).content.decode().split())
     board = page[page.index('id="board"') :]
@@ -76,7 +76,7 @@ def test_two_costs_cross_at_the_ratio_that_their_errors_give(
     for ratio in (2, 3, 4):
         report = reported(benchmark, ratio=ratio)
         page = " ".join(client.get(address(report)).content.decode().split())
-        assert "At a price of 1 Low costs the least, from 3.00 on High." in page
+        assert "At a relative cost of 1, Low has the lowest cost; from 3.00 it is High." in page
         (crossing,) = csv_rows(csv_of(client, report, "crossings"))
         assert (crossing["first"], crossing["second"]) == ("Low", "High")
         assert float(crossing["ratio"]) == pytest.approx(3.0)
@@ -111,7 +111,7 @@ def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client
     assert "Reference A Self-care, answered B Primary care: 4 readings on 4 cases." in cell
     assert re.findall(r'scope="row"> (c\d\d) <', cell) == ["c00", "c03", "c06", "c09"]
     assert "have changed since" not in cell
-    assert "No reading is in this cell." in behind("&reference=self-care&level=emergency")
+    assert "There are no readings in this cell." in behind("&reference=self-care&level=emergency")
     assert client.get(f"{base}&reference=self-care&level=nowhere").status_code == 404
     Case.with_stubs.filter(benchmark=benchmark, key="c03").update(
         excluded_at=timezone.now(), exclusion_reason="Made up"

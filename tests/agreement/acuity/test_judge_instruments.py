@@ -244,7 +244,7 @@ def test_the_page_says_what_is_missing(run: JudgeRun, client: Client) -> None:
     assert reverse("rubrics:bank-clusters", args=["advised"]) in page
     with_criteria(run.benchmark)
     after = computed(run.benchmark)
-    assert "Nobody has decided on these criteria yet" in page_of(client, after)
+    assert "No decisions on these criteria yet" in page_of(client, after)
     # Criteria without decisions change no figure.
     assert after.input_digest == before.input_digest
 

@@ -33,16 +33,16 @@ def of_api(client: Client, benchmark: Benchmark, query: str = "") -> dict[str, o
 
 
 def test_what_is_missing_is_named_with_the_next_step(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
-    assert "Nothing says how urgent the cases are" in board(client, benchmark)
+    assert "No data on the urgency of the cases yet" in board(client, benchmark)
     assert of_api(client, benchmark) == {"report": None, "missing": "labels", "sort": "cost_all", "results": []}
     assert file_of(client, benchmark) == []
     small(tmp_path, benchmark)
     page = board(client, benchmark)
-    assert "No report on acuity yet" in page
+    assert "No acuity report yet" in page
     assert f'<a class="button" href="/b/{benchmark.slug}/acuity/">Compute a report</a>' in page
     assert of_api(client, benchmark)["missing"] == "report"
     reported(benchmark, candidates=["M"])
-    assert "One candidate alone: a rank takes two." in board(client, benchmark)
+    assert "There is only one candidate; ranking requires at least two." in board(client, benchmark)
 
 
 def test_refusing_costs_a_rank_and_is_marked(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
@@ -104,13 +104,13 @@ def test_a_leader_and_both_formats(benchmark: Benchmark, client: Client, tmp_pat
     reported(benchmark)
     page = board(client, benchmark)
     assert "A leads in Forced choice." in page
-    assert "B leads in As to a patient." in page
+    assert "B leads in Advice to a patient." in page
     assert page.count("leads</span>") == 2
     names = [">A</th>", ">B</th>", ">C</th>"]
     assert [name for name in names if name in page] == sorted(names, key=page.index)
     # By the other format B comes first, and C, without a forced choice, keeps empty cells there.
     page = board(client, benchmark, "?format=chat")
     assert sorted(names, key=page.index)[0] == ">B</th>"
-    assert '<th scope="colgroup" colspan="2" aria-sort="ascending"> As to a patient ↑ </th>' in page
+    assert '<th scope="colgroup" colspan="2" aria-sort="ascending"> Advice to a patient ↑ </th>' in page
     leads = {(row["candidate"], row["format"]) for row in file_of(client, benchmark) if row["leads"] == "true"}
     assert leads == {("A", "qa"), ("B", "chat")}

@@ -63,7 +63,14 @@ def test_the_figures_are_those_of_other_code(report: Report, staff: Client) -> N
 
 def test_the_page_shows_them(report: Report, staff: Client) -> None:  # noqa: F811
     page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
-    for shown in ("Model A", "0.42", "−0.225", "df 3", "Forced choice against advice", "From forced choice to advice"):
+    for shown in (
+        "Model A",
+        "0.42",
+        "−0.225",
+        "df 3",
+        "Forced choice compared with advice",
+        "From forced choice to advice",
+    ):
         assert shown in page, shown
     for name in ("gaps", "slopes"):
         figure = staff.get(f"/b/panel/acuity/{report.public_id}/figures/{name}.svg")

@@ -112,8 +112,8 @@ def test_the_page_shows_them(report: Report, staff: Client) -> None:
     assert "On 10 ambiguous cases" in page
     for shown in ("0.256", "0.232", "0.710", "0.730"):
         assert shown in page
-    assert "Error beside the panel’s own spread" in page
-    assert "No ambiguous case to compare" not in page
+    assert "Error compared with the panel’s own spread" in page
+    assert "No ambiguous cases to compare" not in page
     methods = staff.get(f"/b/panel/acuity/{report.public_id}/methods.txt").content.decode()
     assert "10 cases were ambiguous by the rule dispersion:0.75" in methods
 
@@ -121,13 +121,13 @@ def test_the_page_shows_them(report: Report, staff: Client) -> None:
 def test_it_says_which_candidates_are_alike_or_not_drawn(report: Report, staff: Client) -> None:
     page = " ".join(staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode().split())
     # Ten cases are fewer than a claim takes.
-    assert "These are too few cases for a claim." in page
-    assert "Drawn are the candidate closest to the panel and the next one:" in page
+    assert "There are too few cases to draw conclusions." in page
+    assert "Shown: the candidate closest to the panel and the next one:" in page
     rows = table(staff, report, "uncertainty")
     ambiguous = [{**row, "rps": 0.25, "ceiling_rps": 0.3, "n_cases": 2} for row in rows if row["set"] == "ambiguous"]
     ambiguous[0]["rps"], ambiguous[3]["rps"] = 0.26, None
-    assert finding(ambiguous).endswith("Just as close: Model B (Forced choice).")
-    assert "Just as close" not in finding(ambiguous[:2])
+    assert finding(ambiguous).endswith("Equally close: Model B (Forced choice).")
+    assert "Equally close" not in finding(ambiguous[:2])
 
 
 def test_each_table_has_a_name_of_its_own(report: Report, staff: Client) -> None:
@@ -146,7 +146,7 @@ def test_a_set_without_ambiguous_cases_says_what_to_do(voted: Benchmark, staff: 
     )
     run(report_id=report.pk, clock=timezone.now)
     page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
-    assert "Reference set 2 calls no case with a panel ambiguous." in page
+    assert "Reference set 2 classifies no case with a panel as ambiguous." in page
     assert 'href="/b/panel/reference-sets/"' in page
     assert "undefined" not in page
     assert "All panel cases" in page
@@ -169,7 +169,7 @@ def test_a_set_without_votes_is_refused(benchmark: Benchmark, tmp_path: Path) ->
     labels.write_text("case,candidate,level,reference\ncase-01,Model C,emergency,emergency\n", encoding="utf-8")
     command("import_acuity", labels, "--benchmark", "panel", "--dataset", "labels")
     command("reference_set", "--benchmark", "panel")
-    with pytest.raises(WrongParameters, match="Reference set 1 holds no vote of a physician"):
+    with pytest.raises(WrongParameters, match="Reference set 1 contains no physicians’ votes"):
         create_report(benchmark=benchmark, kind=Report.Kind.ACUITY_UNCERTAINTY, parameters={}, at=timezone.now())
 
 

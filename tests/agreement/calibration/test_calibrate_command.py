@@ -186,7 +186,7 @@ def test_what_cannot_be_calibrated_is_refused_in_words(tmp_path: Path) -> None:
     study.group("A", coin(1, "cannot_assess"))
     with pytest.raises(CommandError, match=r"no responses.*4 responses with an undecided"):
         run(study, tmp_path)
-    with pytest.raises(CommandError, match=r"“one” is no physician.*Physicians: doctor"):
+    with pytest.raises(CommandError, match=r"“one” is not a physician.*Physician candidates: doctor"):
         call_command(
             *("calibrate", "--benchmark", study.benchmark.slug, "--group", "A", "--candidate", "one"),
             *("--out", str(tmp_path)),

@@ -206,8 +206,8 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     report = calibrated(study)
     client, place = signed_in(study.admin), f"/b/{study.benchmark.slug}/calibration/{report.public_id}"
     html = client.get(f"{place}/").content.decode()
-    assert "Top 3 undefined under every setting: only 3 candidates: all are in the top 3." in html
-    assert "10 effective cases stand behind these figures" in html
+    assert "Top 3 undefined at every setting: only 3 candidates: all are in the top 3." in html
+    assert "10 effective cases support these figures" in html
     for name in ("hits", "accuracy", "cacs_by_k", "sensitivity", "judge_error"):
         assert f'id="figure-{name}"' in html
     run = JudgeRun.objects.get(judge__name="blunt").public_id
@@ -226,7 +226,7 @@ def test_what_cannot_be_compared_says_why() -> None:
     report = calibrated(study)
     html = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/calibration/").content.decode()
     assert "There are no ranks to compare" in html
-    assert "12 responses are begun, with a positive criterion undecided." in html
+    assert "Grading of 12 responses has been started, but a positive criterion is undecided." in html
     assert "no judge has a finished run" in html
     assert rows(report, "judge_error") == rows(report, "sensitivity_all") == []
 
@@ -234,14 +234,14 @@ def test_what_cannot_be_compared_says_why() -> None:
 def test_a_threshold_is_signed_and_signed_again(study: Study) -> None:
     report = calibrated(study)
     client, base = signed_in(study.admin), f"/b/{study.benchmark.slug}"
-    assert "No threshold is signed yet" in client.get(f"{base}/calibration/").content.decode()
+    assert "No threshold has been signed yet" in client.get(f"{base}/calibration/").content.decode()
     address = f"{base}/calibration/sign/?report={report.public_id}"
     form = client.get(address).context["form"]
     assert (form["k"].value(), form["seen"].value()) == (2, 0)
 
     refused = client.post(address, {"k": "3", "reason": " ", "seen": "0"})
     assert (refused.status_code, ThresholdChoice.objects.count()) == (422, 0)
-    assert "say why you sign 3" in refused.content.decode()
+    assert "Explain why you are signing 3" in refused.content.decode()
     assert client.post(address, {"k": "7", "reason": "too many", "seen": "0"}).status_code == 422
     assert client.post(address, {"k": "2", "reason": "", "seen": "0"}).status_code == 302
     first = ThresholdChoice.objects.get()
@@ -251,7 +251,7 @@ def test_a_threshold_is_signed_and_signed_again(study: Study) -> None:
     # Somebody who still sees nothing signed is shown what is, and then may sign.
     late = client.post(address, {"k": "3", "reason": "rubrics were cut", "seen": "0"})
     assert late.status_code == 409
-    assert "has signed k = 2 meanwhile" in late.content.decode()
+    assert "has signed k = 2 in the meantime" in late.content.decode()
     assert late.context["form"]["seen"].value() == "1"
     assert client.post(address, {"k": "3", "reason": "rubrics were cut", "seen": "1"}).status_code == 302
     html = client.get(f"{base}/calibration/").content.decode()

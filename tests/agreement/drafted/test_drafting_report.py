@@ -124,7 +124,13 @@ def test_page_files_and_api(world: DecidedWorld, client: Client) -> None:
     slug = world.benchmark.slug
     place = f"/b/{slug}/validity/{report.public_id}"
     page = client.get(f"{place}/").content.decode()
-    for words in ("0.500", "Not supported by its facts", "Said twice", "rules, not by a language model", "too few"):
+    for words in (
+        "0.500",
+        "Not supported by its facts",
+        "Duplicate criterion",
+        "rules, not by a language model",
+        "too few",
+    ):
         assert words in page, words
     keys = [row["case"] for row in table_of(report, "drafting_cases").dicts()]
     for case in world.benchmark.cases.filter(key__in=keys):
@@ -199,7 +205,7 @@ def test_nothing_decided_is_refused(tmp_path: Path) -> None:
     benchmark = factories.BenchmarkFactory()
     with pytest.raises(CommandError, match="No suggestion has been decided on"):
         call_command("drafting_report", benchmark=benchmark.slug, out=tmp_path)
-    with pytest.raises(DomainError, match="names no set of a run of coverage"):
+    with pytest.raises(DomainError, match="does not name a set from a coverage run"):
         services.create_report(
             benchmark=benchmark, kind="drafting", parameters={"coverage": "nothing/here"}, at=timezone.now()
         )

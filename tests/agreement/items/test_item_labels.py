@@ -15,7 +15,7 @@ from agreement.items.labels import in_order, value_label
         ("criterion_length", "1-1", "1 character"),
         ("points", "negative", "negative points"),
         ("difficulty", "medium", "Medium"),
-        ("register", "lay", "Lay"),
+        ("register", "lay", "Patient or public"),
         ("theme", "10-20", "10-20"),  # a tag is shown as it is
         ("candidate", "alpha", "alpha"),
     ],

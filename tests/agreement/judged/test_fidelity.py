@@ -101,7 +101,7 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
 
 @pytest.mark.parametrize(
     ("a", "b", "words"),
-    [("group:A@checked", "group:A@first", "two stages of one"), ("group:A", "second", "second is none")],
+    [("group:A@checked", "group:A@first", "two stages of the same group"), ("group:A", "second", "second is none")],
 )
 def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: str, words: str) -> None:
     study.judge("second", noisy(study, "A", 9, 0.2))
@@ -148,7 +148,7 @@ def test_the_page_has_the_figure_and_leads_to_each_comparison(study: Study) -> N
     client.force_login(study.admin)
     place = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
     html = client.get(place).content.decode()
-    assert "Judge less ceiling" in html
+    assert "Judge minus ceiling" in html
     assert "A (checked) and B (checked): the human ceiling" in html
     n = rows(report, "fidelity")[0]["n_pairs"]
     for side in ("judge_a", "judge_b", "ceiling"):

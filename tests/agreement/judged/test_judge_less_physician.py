@@ -70,11 +70,11 @@ def test_the_heading_names_the_direction_on_page_and_in_print(study: Study, clie
     client.force_login(study.admin)
     page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
     heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", page)
-    assert "Judge less physician" in heads and "Difference" not in heads
+    assert "Judge minus physician" in heads and "Difference" not in heads
     headings = [column.heading for column in printed_columns(table_of(report, "physicians"))]
-    assert "Judge less physician" in headings and "Difference" not in headings
+    assert "Judge minus physician" in headings and "Difference" not in headings
     for ending in ("tex", "md"):
-        assert "Judge less physician" in "".join(files.table_text(report, "physicians", ending))
+        assert "Judge minus physician" in "".join(files.table_text(report, "physicians", ending))
 
 
 def test_an_old_report_shows_the_same_numbers_everywhere(study: Study, client: Client) -> None:

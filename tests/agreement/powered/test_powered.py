@@ -274,7 +274,7 @@ def test_no_figure_for_a_candidate_that_the_judge_was_trained_on(study: Study, m
 
 def test_parameters_that_make_no_report(study: Study) -> None:
     for judge, reference, message in (
-        ("group:A", "Judge", "Predictions are a judge’s"),
+        ("group:A", "Judge", "Predictions must come from a judge"),
         ("Judge", "Judge", "different raters"),
         ("Judge", "group:B", "no expert group"),
     ):
@@ -299,7 +299,7 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     assert page.status_code == 200
     html = page.content.decode()
     assert "<svg" in html
-    assert "Smallest difference that will show" in html
+    assert "Smallest detectable difference" in html
     answer = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", query).json()
     out = tmp_path / "plan"
     call_command(

@@ -82,7 +82,7 @@ def test_leaving_a_case_out_takes_a_reason_and_the_list_keeps_it(study: Study) -
     for _twice in range(2):
         client.post(f"{place}{case.public_id}/exclude/", {"reason": "=too easy"})
     page = client.get(f"{place}{case.public_id}/").content.decode()
-    assert "This case does not count." in page and page.count("excluded (") == 1
+    assert "This case is not counted." in page and page.count("excluded (") == 1
     assert "=too easy" in client.get(f"{place}excluded/").content.decode()
     lines = b"".join(client.get(f"{place}excluded.csv").streaming_content).decode().splitlines()
     assert len(lines) == 2 and lines[1].startswith(f"{case.key},decision,'=too easy,{study.admin}")

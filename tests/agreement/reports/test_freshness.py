@@ -163,7 +163,7 @@ def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(s
     assert [(change.what, change.n, change.in_words) for change in freshness.changes] == [
         ("decisions_changed", 2, "2 decisions changed"),
         ("checks", 1, "1 check added"),
-        ("labels", 2, "labels of 2 cases changed"),
+        ("labels", 2, "labels changed for 2 cases"),
     ]
 
 

@@ -232,7 +232,7 @@ def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_pa
         (["--kind=scores", "--param=rater"], "NAME=VALUE"),
         (["--kind=scores", "--param=k=2"], "“rater” is missing"),
         (["--kind=scores", "--param=rater=nobody", "--param=k=2"], "“rater”: “nobody”"),
-        (["--kind=scores", "--param=rater=echo", "--param=k=2", "--param=q=1"], "takes no parameter q"),
+        (["--kind=scores", "--param=rater=echo", "--param=k=2", "--param=q=1"], "does not accept the parameter q"),
         (["--id=none"], "no report"),
     ):
         with pytest.raises(CommandError, match=words):

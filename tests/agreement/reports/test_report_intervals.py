@@ -103,7 +103,7 @@ def test_page_and_file_have_the_interval_of_a_study_worked_out_elsewhere(study: 
         assert float(row[f"{name}_effective"]) == pytest.approx(5)
     html = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
     assert "0.873" in html and "0.691–0.955" in html
-    assert "5 effective cases stand behind these figures" in html
+    assert "5 effective cases support these figures" in html
 
 
 def test_a_report_of_before_keeps_its_percentiles_and_computing_again_gives_the_rule_of_now(
@@ -115,7 +115,7 @@ def test_a_report_of_before_keeps_its_percentiles_and_computing_again_gives_the_
     page = f"/b/{study.benchmark.slug}/agreement/{drawn.public_id}/"
     html = client.get(page).content.decode()
     assert "percentile bootstrap over cases, 1,000 resamples, seed 0" in html
-    assert "effective cases stand behind" not in html
+    assert "effective cases support" not in html
     assert "percentile intervals of a bootstrap over cases" in client.get(f"{page}methods.txt").content.decode()
     client.post(f"{page}recompute")
     again = computed(Report.objects.exclude(pk=drawn.pk).get())
@@ -130,7 +130,7 @@ def test_scores_of_before_are_shown_and_downloaded_without_effective_cases(study
     scores = ask(study, Report.Interval.PERCENTILE, "scores", {"rater": "group:A", "k": 2})
     as_stored_before(scores)
     html = client.get(f"/b/{study.benchmark.slug}/scores/?report={scores.public_id}").content.decode()
-    assert "alpha" in html and "effective cases stand behind" not in html
+    assert "alpha" in html and "effective cases support" not in html
     assert described(client, "scores", scores)["interval"] is None
 
 
@@ -141,7 +141,7 @@ def test_powered_scores_of_before_do_not_claim_percentile_intervals(study: Study
     powered = ask(study, Report.Interval.JACKKNIFE, "powered", given)
     as_stored_before(powered)
     html = client.get(f"/b/{study.benchmark.slug}/scores/{powered.public_id}/").content.decode()
-    assert "alpha" in html and "effective cases stand behind" not in html
+    assert "alpha" in html and "effective cases support" not in html
     assert "percentile" not in html
     # Its intervals had Student's t; the rule of the field is unknown, not percentile.
     assert described(client, "scores", powered)["interval"] is None
@@ -166,8 +166,8 @@ def test_lists_pages_and_tables_tell_the_two_rules_apart(study: Study, client: C
         page = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
         html = client.get(page).content.decode()
         assert ("With percentile intervals." in html) is (interval == "percentile")
-        assert ("with few cases they are too short" in html) is (interval == "percentile")
-        assert ("An interval takes 5." in html) is (interval == "jackknife")
+        assert ("too narrow when there are few cases" in html) is (interval == "percentile")
+        assert ("An interval needs 5." in html) is (interval == "jackknife")
         table = b"".join(client.get(f"{page}tables/candidates.md").streaming_content).decode()
         # Of five cases the percentile rule gives none.
         assert ("95% intervals, jackknife over cases" in table.splitlines()[0]) is (interval == "jackknife")
@@ -185,7 +185,7 @@ def test_a_finding_from_few_cases_says_so(study: Study, client: Client) -> None:
     given = {"judge": "Judge", "group_a": "group:A", "group_b": "group:B", "margin": 0.05}
     fidelity = ask(study, Report.Interval.JACKKNIFE, "fidelity", given)
     html = client.get(f"/b/{study.benchmark.slug}/agreement/{fidelity.public_id}/").content.decode()
-    assert "These are too few cases for a claim." in html
+    assert "There are too few cases to draw conclusions." in html
 
 
 def test_the_api_computes_percentile_intervals_where_they_are_asked_for(study: Study, client: Client) -> None:

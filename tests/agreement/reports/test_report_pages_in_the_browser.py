@@ -68,7 +68,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     page.locator("svg.figure-svg a").first.click()
     page.wait_for_url("**/decisions/?slice=candidate**")
     assert axe_violations(page) == []
-    page.get_by_role("link", name="Differ").click()
+    page.get_by_role("link", name="Disagree").click()
     differ = sum(
         study.outcomes["A"][pair] != study.outcomes["B"][pair]
         for pair in pairs

@@ -92,9 +92,9 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "alpha",
         report.input_digest,
         "jackknife over cases",
-        f"{in_words(report.result['facts']['effective'])} effective cases stand behind these figures",
-        "An interval takes 5. Rest a claim on no fewer than 30.",
-        "Shares near 0 or 1, as of rare failures or of a threshold that is rarely reached, take 100.",
+        f"{in_words(report.result['facts']['effective'])} effective cases support these figures",
+        "An interval needs 5. Base a claim on at least 30.",
+        "Proportions near 0 or 1, such as those of rare failures or of a threshold that is rarely reached, need 100.",
     ):
         assert text in html
 
@@ -161,7 +161,7 @@ def test_a_report_whose_worker_was_lost_is_taken_up_again_but_not_for_ever(study
     assert services.REPORTS.claim(job_id=report.pk, at=now) is None
     report.refresh_from_db()
     assert report.status == JobStatus.FAILED
-    assert "lost 3 times" in report.error
+    assert "stopped unexpectedly 3 times" in report.error
 
 
 def test_a_worker_that_was_taken_for_lost_does_not_write(study: Study) -> None:
@@ -198,7 +198,7 @@ def test_a_report_that_can_have_no_figures_says_why(study: Study) -> None:
     failed = ask(other, kind="fidelity", judge="echo", group_a="group:A", group_b="group:B")
     assert failed.status == JobStatus.FAILED
     page = signed_in(other.admin).get(f"/b/{other.benchmark.slug}/agreement/{failed.public_id}/").content.decode()
-    assert "There is no pair that" in page
+    assert "No pair was decided by" in page
     assert 'hx-trigger="every 1s"' not in page
 
 
@@ -240,7 +240,7 @@ def test_a_computation_that_breaks_is_on_record_and_in_the_log(study: Study) -> 
         tasks.run_report(report.pk)
     report.refresh_from_db()
     assert report.status == JobStatus.FAILED
-    assert "the log of the worker" in report.error
+    assert "the worker log" in report.error
 
 
 @pytest.mark.parametrize(
@@ -248,10 +248,14 @@ def test_a_computation_that_breaks_is_on_record_and_in_the_log(study: Study) -> 
     [
         ("agreement", {"rater_a": "group:A", "rater_b": "group:A@checked"}, "different raters"),
         ("agreement", {"rater_a": "group:A", "rater_b": "group:C"}, "no expert group"),
-        ("agreement", {"rater_a": "group:A", "rater_b": "group:B", "status": "done"}, "no parameter status"),
+        (
+            "agreement",
+            {"rater_a": "group:A", "rater_b": "group:B", "status": "done"},
+            "does not accept the parameter status",
+        ),
         ("calibration", {"group": "A", "candidate": "alpha"}, "physicians wrote"),
-        ("scores", {"rater": "group:A", "k": 0}, "k is a whole number"),
-        ("scores", {"rater": "group:A", "k": True}, "k is a whole number"),
+        ("scores", {"rater": "group:A", "k": 0}, "k must be a whole number"),
+        ("scores", {"rater": "group:A", "k": True}, "k must be a whole number"),
     ],
 )
 def test_parameters_that_make_no_report_are_refused_before_a_row_is_made(

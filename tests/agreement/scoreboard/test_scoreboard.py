@@ -405,13 +405,13 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     methods = methods_of(report).text
     assert "J: version 1, run" in methods
     assert "96 of 96 responses have a rubric score" in methods  # 24 cases, 4 candidates
-    assert "and 0 on which the annotators of a group were divided" in methods
+    assert "and 0 on which the annotators of a group disagreed" in methods
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html
     # Of the slice: every second case, each with as many criteria.
-    assert "12 effective cases stand behind these figures" in html
-    assert "Rest a claim on no fewer than 30" in html and "a threshold that is rarely reached, take 100" in html
+    assert "12 effective cases support these figures" in html
+    assert "Base a claim on at least 30" in html and "a threshold that is rarely reached, need 100" in html
     assert "rubric_score_se in the files" in methods and "HealthBench’s bootstrap_std" in methods
     assert "Rank by Rubric Accuracy among 4" in html
     assert 'aria-sort="descending"' in html

@@ -101,7 +101,7 @@ def test_each_shape_of_file(tmp_path: Path, readings: str, votes: str) -> None:
 def test_wrong_flags_are_refused_by_line(tmp_path: Path) -> None:
     head = "case,candidate,level,reference,ambiguous\n"
     twice = write(tmp_path, "t.csv", f"{head}a,M,self-care,self-care,yes\na,N,self-care,self-care,no\n")
-    assert "line 3, ambiguous: The case has another flag before, in line 2." in refusal(tmp_path, twice)
+    assert "line 3, ambiguous: The case has a different flag earlier, in line 2." in refusal(tmp_path, twice)
     odd = write(tmp_path, "o.csv", f"{head}a,M,self-care,self-care,perhaps\n")
     assert "“perhaps” is none of: true, yes, 1" in refusal(tmp_path, odd)
     plain = write(tmp_path, "p.csv", "case,candidate,level,reference\na,M,self-care,self-care\n")
@@ -139,11 +139,11 @@ def test_the_form_offers_the_flag_where_one_is_stored(benchmark: Benchmark, admi
     scale = benchmark.acuity_scales.get()
     sent = {"scale": str(scale.pk), "datasets": "clinic", **RULE, "rule": "flag", "threshold": ""}
     preview = admin.get("/b/bench/reference-sets/preview", sent).content.decode()
-    assert "A flag that came with its label" in preview
+    assert "A flag imported with the label" in preview
     answer = admin.post("/b/bench/reference-sets/new/", {**sent, "seen": seen_on(preview)})
     assert answer.status_code == 302
     assert references()["f"] == ("ambiguous", "direct", 2, 2)
-    assert "A flag that came with its label" in admin.get("/b/bench/reference-sets/1/").content.decode()
+    assert "A flag imported with the label" in admin.get("/b/bench/reference-sets/1/").content.decode()
     without = admin.post("/b/bench/reference-sets/new/", {**sent, "rule": "entropy"})
     assert without.status_code == 422 and "This rule needs a threshold." in without.content.decode()
     labels: Any = admin.get("/b/bench/case-acuity/source_labels.csv")
@@ -172,8 +172,8 @@ def test_a_stored_flag_stays(benchmark: Benchmark, tmp_path: Path, capsys: pytes
         return capsys.readouterr().err
 
     head = "case,candidate,sample,level,reference,ambiguous\n"
-    assert "“d” is stored with another flag" in again(f"{head}d,M,0,self-care,self-care,no\n")
-    assert "“g” is stored with another flag, or with none" in again(f"{head}g,M,0,urgent-care,urgent-care,yes\n")
+    assert "“d” is stored with a different flag" in again(f"{head}d,M,0,self-care,self-care,no\n")
+    assert "“g” is stored with a different flag, or with none" in again(f"{head}g,M,0,urgent-care,urgent-care,yes\n")
     assert "“new” has no label in this file" in again(f"{head}new,M,0,urgent-care,,yes\n")
     import_labels(tmp_path / "same.csv", FLAGGED.replace("d,M,0", "d,N,0"))
     call_command(

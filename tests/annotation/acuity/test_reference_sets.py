@@ -159,7 +159,7 @@ def test_two_datasets_that_label_a_case_differently_are_refused(benchmark: Bench
 
 def test_the_same_set_is_not_signed_twice(benchmark: Benchmark) -> None:
     sign()
-    with pytest.raises(CommandError, match="Reference set 1 holds exactly this already"):
+    with pytest.raises(CommandError, match="Reference set 1 already has exactly this content"):
         sign()
     sign("--ambiguous", "entropy:0.7")
     assert ReferenceSet.objects.count() == 2
@@ -178,13 +178,13 @@ def test_a_signed_set_cannot_be_changed(
     benchmark: Benchmark, model: type[ReferenceSet | ReferenceItem], statement: str
 ) -> None:
     sign()
-    with pytest.raises(ProgrammingError, match="Cannot"), transaction.atomic(), connection.cursor() as cursor:
+    with pytest.raises(ProgrammingError, match="Can’t assess"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement.format(model._meta.db_table))
 
 
 def test_an_admin_looks_and_then_signs(benchmark: Benchmark, admin: Client) -> None:
     preview = admin.get("/b/bench/reference-sets/preview", form(benchmark)).content.decode()
-    assert "0 by their panel, 3 by a label." in preview
+    assert "0 from their panel, 3 from a label." in preview
     answer = admin.post("/b/bench/reference-sets/new/", form(benchmark, seen=seen_on(preview), note="First."))
     assert answer["Location"] == "/b/bench/reference-sets/1/"
     page = admin.get(answer["Location"]).content.decode()
@@ -198,7 +198,7 @@ def test_labels_that_changed_since_the_look_are_not_signed(benchmark: Benchmark,
     import_labels(tmp_path / "late.csv", "case,reference,level,candidate\nlate,emergency,self-care,M\n")
     answer = admin.post("/b/bench/reference-sets/new/", form(benchmark, seen=seen))
     assert answer.status_code == 409
-    assert "Votes or labels have changed since you looked." in answer.content.decode()
+    assert "Votes or labels have changed since you opened this page." in answer.content.decode()
     assert not ReferenceSet.objects.exists()
 
 

@@ -117,7 +117,7 @@ def test_the_ambiguous_cases_go_to_those_who_voted_on_them(panel: Panel) -> None
     }).content.decode()  # fmt: skip
     assert "a, b" in page
     assert "<dd>8</dd>" in page  # two cases, four voters who are still members
-    assert "1 ambiguous case still waits for votes" in page  # d
+    assert "1 ambiguous case is still waiting for votes" in page  # d
     digest = re.search(r'name="digest" value="(\w+)"', page)
     assert digest
     notices = Notification.objects.count()
@@ -339,7 +339,7 @@ def test_nobody_is_asked_about_a_case_that_was_excluded(panel: Panel) -> None:
     Case.objects.filter(key__in=("b", "d")).update(**change)
     answer = post_round(panel)
     assert answer.status_code == 422
-    assert "were all excluded" in answer.content.decode()
+    assert "All ambiguous cases have since been excluded" in answer.content.decode()
     assert not LabelTask.objects.filter(round=2).exists()
 
 
@@ -378,19 +378,19 @@ def test_votes_that_were_handed_in_are_listed_and_their_batch_speaks_of_no_check
             task.public_id, *first.order_by("-submitted_at").values_list("public_id", flat=True)
         ]  # fmt: skip
         assert ["second round" in sub for _id, _position, sub in listed] == [True, False, False, False, False]
-    assert "Handed in" not in signed_in(panel.admin).get("/work/").content.decode()
+    assert "Submitted" not in signed_in(panel.admin).get("/work/").content.decode()
     admin = signed_in(panel.admin)
     page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
-    assert "5 of 10 handed in" in page
+    assert "5 of 10 submitted" in page
     words = re.sub(r"<[^>]+>", "", page)  # a class of the style sheet has the name of the stage
     assert "accepted" not in words.lower()
-    assert "At a checker" not in words
+    assert "In check" not in words
     second.say("b", *SPLIT)
     page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
-    assert "All work is handed in." in page
+    assert "All work is submitted." in page
     help_text = admin.get(round_url(panel)).content.decode()
-    assert "It shuffles the order in which each physician gets their cases." in help_text
-    assert "gives them to the same physicians" not in help_text
+    assert "The seed shuffles the order in which each physician receives their cases." in help_text
+    assert "assigns them to the same physicians" not in help_text
 
 
 def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
@@ -407,7 +407,7 @@ def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
     }  # fmt: skip
     assert (row["low"], row["last_low"], row["last_high"]) == ("urgent-care", "emergency", "emergency")
     page = client.get(url).content.decode()
-    assert "How votes moved" in page
+    assert "How votes changed" in page
     votes = rows_of(client, f"{url}answers.csv")
     assert sorted(vote["round"] for vote in votes) == ["1"] * 19 + ["2"] * 5
 
@@ -440,7 +440,7 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     request = RulingRequest.objects.get()
     assert request.case.key == "a"
     client, url = signed_in(judge), f"/work/rulings/{request.public_id}/"
-    assert "1 case on whose urgency" in client.get("/work/").content.decode()
+    assert "1 case whose urgency" in client.get("/work/").content.decode()
     page = client.get(url).content.decode()
     assert "Votes of round 1" in page
     assert "Votes of round 2" in page
@@ -452,7 +452,7 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
         ({"level": "self-care"}, "Choose the reason"),
         ({"level": "nothing", "reason": "border"}, "Choose a level"),
         ({"level": "self-care", "upper": "emergency", "reason": "border"}, "the next one up"),
-        ({"level": "stays-ambiguous", "upper": "emergency", "reason": "border"}, "between no two levels"),
+        ({"level": "stays-ambiguous", "upper": "emergency", "reason": "border"}, "cannot be between two levels"),
     ):
         answer = client.post(url, {"note": "kept", **sent})
         assert answer.status_code == 422
@@ -462,14 +462,14 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     assert client.post(url, ruling).headers["Location"] == "/work/rulings/"
     row = AcuityRuling.objects.get()
     assert (row.low, row.high, row.reason, row.note, row.adjudicator) == (1, 2, "missing-fact", "How long?", judge)
-    assert "Your ruling stands" in client.get(url).content.decode()
+    assert "It can no longer be changed." in client.get(url).content.decode()
     other = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
     assert other.get(url).status_code == 404
     # Nor does the refusal of a ruling that is none show what somebody else has said.
     for sent in (ruling, {"note": "no level"}, {"level": "nothing", "reason": "border"}):
         answer = other.post(url, sent, follow=True)
         assert answer.redirect_chain == [("/work/rulings/", 302)]
-        assert "Somebody has ruled on this case meanwhile" in answer.content.decode()
+        assert "Someone else has already ruled on this case" in answer.content.decode()
         assert "How long?" not in answer.content.decode()
     assert AcuityRuling.objects.count() == 1
     # Each sees their own rulings in the list, and nobody else's.
@@ -490,7 +490,7 @@ def test_rulings_need_an_adjudicator_and_are_asked_for_once(panel: Panel) -> Non
     preview = signed_in(panel.admin).get(round_url(panel, "rulings/preview"), {
         "group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3",
     }).content.decode()  # fmt: skip
-    assert "Every adjudicator of this group has voted on 2 of the cases" in preview
+    assert "Every adjudicator in this group has voted on 2 of the cases" in preview
     assert ask(panel).status_code == 302  # without a second round; case d waits for a vote
     assert set(RulingRequest.objects.values_list("case__key", flat=True)) == {"a", "b"}
     assert ask(panel).status_code == 422
@@ -507,16 +507,16 @@ def test_pages_say_what_is_still_to_come(panel: Panel) -> None:
         page = admin.get("/b/panel/reference-sets/preview", form).content.decode()
         return " ".join(page.split())
 
-    assert "1 vote is still to be handed in. It will not be in this set." in preview()
+    assert "1 vote is not submitted yet and will not be in this set." in preview()
     second = open_round(panel)
     second.say("a", *SPLIT)
     page = " ".join(admin.get(f"/b/panel/labels/{panel.question.public_id}/").content.decode().split())
     assert f'/b/panel/batches/{second.batch.public_id}/">Once more</a>' in page
-    assert "5 of 10 votes handed in" in page
-    assert "6 votes are still to be handed in" in preview()
+    assert "5 of 10 votes submitted" in page
+    assert "6 votes are not submitted yet" in preview()
     second.say("b", *SPLIT)
     assert ask(panel).status_code == 302
-    assert "2 rulings are still to be given. They will not be in this set." in preview()
+    assert "2 rulings are still pending and will not be in this set." in preview()
 
 
 def ambiguous_cases_without_rubrics(panel: Panel, *keys: str) -> None:
@@ -553,11 +553,11 @@ def test_nobody_is_asked_about_a_case_that_nobody_can_read(panel: Panel) -> None
     make_stubs("e")
     for name in ("second-round", "rulings"):
         page = admin.get(round_url(panel, f"{name}/preview"), form).content.decode()
-        assert "The text of 1 ambiguous case is not stored here; it is left out" in page
+        assert "The text of 1 ambiguous case is not stored here, so the case cannot be read and is not included" in page
         assert re.search(r">\s*f\s*<", page)
         assert not re.search(r">\s*e\b", page)
     make_stubs("f")
-    refusal = "The texts of the 2 ambiguous cases are not stored here, so nobody can read them"
+    refusal = "The texts of the 2 ambiguous cases are not stored here, so the cases cannot be read"
     body = {"group": panel.group.public_id, "seed": 3}
     for answer in (
         post_round(panel),
@@ -873,7 +873,7 @@ def test_votes_of_round_2_come_in_and_go_out_as_they_were(
     import_votes(votes_file(tmp_path, "y,P3,1,emergency,70,"))
     LabelQuestion.objects.update(active=False)
     level_question(benchmark, "newer")
-    with pytest.raises(CommandError, match="Only physicians with a vote in the first round"):
+    with pytest.raises(CommandError, match="Only physicians who voted in the first round"):
         import_votes(votes_file(tmp_path, "y,P3,2,urgent-care,70,"))
     assert ReferenceSet.objects.count() == 0
 

@@ -79,7 +79,7 @@ def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
     free = {i.response: [p for p in people if p != i.author and (i.response, p) not in excluded] for i in items}
     plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "excluded": excluded}
     if any(len(who) < per_item for who in free.values()):
-        with pytest.raises(Infeasible, match="physicians who may grade"):
+        with pytest.raises(Infeasible, match="physicians who can grade"):
             allocate(items, people, **plan)
         return
     allocation = allocate(items, people, **plan)
@@ -138,13 +138,13 @@ def test_another_seed_draws_another_plan() -> None:
 
 def test_the_reason_names_what_is_missing() -> None:
     items = [Item(1, 1)]
-    with pytest.raises(Infeasible, match=r"^3 annotators per response asked, 2 in the group\.$"):
+    with pytest.raises(Infeasible, match=r"^3 annotators per response are required, but the group has 2\.$"):
         allocate(items, [1, 2], per_item=3, seed=1)
     with pytest.raises(Infeasible, match="no checker"):
         allocate(items, [1, 2], per_item=1, seed=1)
-    with pytest.raises(Infeasible, match="nobody left to check"):
+    with pytest.raises(Infeasible, match="no one left to check"):
         allocate(items, [1, 2], per_item=2, seed=1, checkers=[1, 2])
-    with pytest.raises(Infeasible, match="nobody left to check"):
+    with pytest.raises(Infeasible, match="no one left to check"):
         allocate([Item(1, 1, author=3)], [1, 2], per_item=1, seed=1, checkers=[3])
     with pytest.raises(Infeasible, match="No response"):
         allocate([], [1, 2], per_item=1, seed=1)
@@ -242,6 +242,6 @@ def test_a_pool_that_could_never_be_finished_is_refused() -> None:
         refuse_impossible_pool(items, [4, 5, 6], per_item=3, seed=1, check_fraction=0)
     with pytest.raises(Infeasible, match="no checker"):
         refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1)
-    with pytest.raises(Infeasible, match="nobody left to check"):
+    with pytest.raises(Infeasible, match="no one left to check"):
         refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, checkers=[4])
     assert refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, checkers=[9]) == {4: 2, 5: 1, 6: 2}

@@ -88,7 +88,7 @@ def test_what_cannot_be_forecast_says_why() -> None:
     assert isinstance(forecast({}, first=None, left=5, today=MONDAY), Undefined)
     idle = forecast({MONDAY: 9}, first=MONDAY, left=5, today=date(2026, 3, 6))
     assert isinstance(idle, Undefined)
-    assert "nothing was handed in" in idle.reason
+    assert "nothing was submitted" in idle.reason
     # Slow days without anything have no end; the date says so instead of naming one.
     halting = forecast({MONDAY: 4, MONDAY + timedelta(days=1): 4}, first=MONDAY, left=5, today=date(2026, 3, 5))
     assert isinstance(halting, Forecast)
@@ -167,8 +167,8 @@ def test_who_waits_for_whom(workshop: Workshop) -> None:
     # A stopped annotator's open work, and work that no checker is left for, will not go on by themselves.
     Membership.objects.filter(user__in=[second, *workshop.people("checker")]).update(active=False)
     assert waits() == {
-        ("nobody", names[second.pk], "a checker; the group has none", "1"),
-        ("nobody", "The batch", f"{names[second.pk]}, who was stopped", "2"),
+        ("nobody", names[second.pk], "a checker (the group has none)", "1"),
+        ("nobody", "The batch", f"{names[second.pk]} (stopped)", "2"),
         ("returned", names[workshop.checker.pk], names[first.pk], "1"),
     }
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
@@ -193,7 +193,7 @@ def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(work
     assert waits() == {again, ("checker", names[second.pk], names[two.pk], "1")}
     parts = Membership.objects.filter(role="checker")
     parts.filter(user=two).update(active=False)
-    assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]}, who was stopped", "1")}
+    assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]} (stopped)", "1")}
     # What the stopped one has not taken yet, the other may take.
     parts.filter(user=two).update(active=True)
     parts.filter(user=first_checker).update(active=False)
@@ -267,9 +267,9 @@ def test_an_empty_benchmark_says_what_comes_first(db: None) -> None:
 
     admin = UserFactory()
     benchmark = BenchmarkFactory(admin=admin)
-    assert "No group to work yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
+    assert "No expert group yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
     ExpertGroupFactory(benchmark=benchmark)
-    assert "No batch yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
+    assert "No batches yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
 
 
 def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> None:
@@ -280,7 +280,7 @@ def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> Non
     assert "Pilot batch" in client.get(f"{base}?state=open").content.decode()
     nothing = client.get(f"{base}?state=closed").content.decode()
     assert "Pilot batch" not in nothing
-    assert "No batch in this state" in nothing
+    assert "No batches in this state" in nothing
     client.post(f"{base}{workshop.batch.public_id}/close/")
     closed = client.get(f"{base}?state=closed").content.decode()
     assert "Pilot batch" in closed
@@ -300,7 +300,7 @@ def test_the_list_of_pieces_shows_who_holds_what(workshop: Workshop) -> None:
     page = client.get(f"{base}?status=open").content.decode()
     assert page.count('name="piece"') == 4  # of first: returned and untouched; of second: a draft and untouched
     assert client.get(base).content.decode().count('name="piece"') == 4  # what was handed in cannot be chosen
-    assert "No piece of work like this" in client.get(f"{base}?case=unknown").content.decode()
+    assert "No matching assignments" in client.get(f"{base}?case=unknown").content.decode()
 
 
 def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> None:
@@ -339,9 +339,9 @@ def test_the_question_before_handing_over_says_the_consequence_in_numbers(worksh
     client = signed_in(workshop.admin)
     url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/handover/"
     page = client.get(url, {"physician": second.pseudonyms.get().pseudonym}).content.decode()
-    assert "Hand over 2 pieces" in page
-    assert "1 untouched response goes as it is." in page
-    assert "1 draft is released" in page
+    assert "Hand over 2 assignments" in page
+    assert "1 untouched response is handed over unchanged." in page
+    assert "1 draft will be released" in page
     assert f"{first.name} — 2 open" in " ".join(page.split())  # one sent back and one untouched
     fragment = client.get(url, {"piece": "unknown"}, headers={"HX-Request": "true"}).content.decode()
     assert "Nothing to hand over" in fragment
@@ -364,7 +364,7 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     assert draft.status == "released"
     assert draft.decisions.count() == decision_count
     answer = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
-    assert "3 pieces are back in the pool." in answer.content.decode()
+    assert "3 assignments are back in the pool." in answer.content.decode()
     assert {row.status for row in workshop.queue(first)} == {"accepted", "released"}
     page = client.get(
         f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/?status=unassigned"
@@ -377,7 +377,7 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
     Membership.objects.filter(role="annotator").update(active=False)
     assert (
-        "nobody may take it"
+        "no one can claim it"
         in client.get(
             f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/?status=unassigned"
         ).content.decode()
@@ -405,8 +405,10 @@ def test_only_who_may_take_the_work_is_offered_it(workshop: Workshop) -> None:
     assert offered(first) == []
     Membership.objects.filter(user=second).update(capacity=None, withheld_at=timezone.now())
     assert offered(first) == []
-    assert "Nobody else in the group may take these" in client.get(url, {"physician": names[first.pk]}).content.decode()
+    assert (
+        "No one else in the group can receive these" in client.get(url, {"physician": names[first.pk]}).content.decode()
+    )
     # Posted all the same, it is refused with a reason, and nothing moves.
     answer = client.post(url, {"physician": names[first.pk], "to": names[second.pk]}, follow=True)
-    assert "Choose who takes the work" in answer.content.decode()
+    assert "Choose who takes over the work" in answer.content.decode()
     assert Assignment.objects.filter(annotator=first, status="not_started").count() == 2

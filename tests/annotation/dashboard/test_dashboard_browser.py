@@ -25,14 +25,14 @@ def test_ticked_pieces_are_counted_and_shown_before_they_move(new_page: Callable
     boxes, bar = page.locator("input[name=piece]"), page.locator("#pick-bar")
     number = boxes.count()
     assert number > 2
-    expect(bar.locator("[data-chosen]")).to_have_text("0 pieces chosen")
+    expect(bar.locator("[data-chosen]")).to_have_text("0 assignments selected")
     expect(bar.locator("button")).to_be_disabled()
     boxes.first.check()
-    expect(bar.locator("[data-chosen]")).to_have_text("1 piece chosen")
+    expect(bar.locator("[data-chosen]")).to_have_text("1 assignment selected")
     every = page.locator("#pick-all")
     assert every.evaluate("(box) => [box.checked, box.indeterminate]") == [False, True]
     every.check()
-    expect(bar.locator("[data-chosen]")).to_have_text(f"{number} pieces chosen")
+    expect(bar.locator("[data-chosen]")).to_have_text(f"{number} assignments selected")
     assert every.evaluate("(box) => [box.checked, box.indeterminate]") == [True, False]
     bar.locator("button").click()
     expect(page.locator("#handover-dialog")).to_be_visible()

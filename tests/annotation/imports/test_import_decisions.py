@@ -210,7 +210,7 @@ def test_who_runs_the_benchmark_is_no_rater(tmp_path, benchmark) -> None:
     user = UserFactory()
     BenchmarkRoleFactory(benchmark=benchmark, user=user)
     Physician.objects.create(benchmark=benchmark, user=user, pseudonym="P1")
-    with pytest.raises(CommandError, match="cannot be a member"):
+    with pytest.raises(CommandError, match="cannot be members"):
         run(as_csv(tmp_path / "d", [row()]))
 
 

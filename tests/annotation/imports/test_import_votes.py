@@ -97,10 +97,10 @@ def test_votes_become_a_closed_batch_and_come_out_again(benchmark: Benchmark, tm
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("c,P1,1,self-care,5,", "line 2, case: There is no case “c”"),
-        ("A,P1,1,self-care,5,", "line 2, case: There is no case “A”"),
+        ("c,P1,1,self-care,5,", "line 2, case: Case “c” does not exist"),
+        ("A,P1,1,self-care,5,", "line 2, case: Case “A” does not exist"),
         ("a,P1,2,self-care,5,", "line 2, round: There is no vote of round 1"),
-        ("a,P1,0,self-care,5,", "line 2, round: Rounds count from 1"),
+        ("a,P1,0,self-care,5,", "line 2, round: Rounds are counted from 1"),
         ("a,P1,1,soon,5,", "line 2, level: “soon” is no level"),
         ("a,P1,1,self-care|urgent-care,5,", "line 2, level: A vote between two levels"),
         ("a,P1,1,self-care,101,", "line 2, certainty"),
@@ -108,7 +108,7 @@ def test_votes_become_a_closed_batch_and_come_out_again(benchmark: Benchmark, tm
         ("a,P1,1,,5,", "line 2, level: This field is missing"),
         ("a,,1,self-care,5,", "line 2, physician: This field is missing"),
         ("a,P1,1,self-care,5," + "x" * 5001, "line 2, note: This is longer"),
-        ("b,P9,1,self-care,5,\nb,P9,1,emergency,5,", "line 3, physician: This vote is in line 2 already"),
+        ("b,P9,1,self-care,5,\nb,P9,1,emergency,5,", "line 3, physician: This vote is already in line 2"),
     ],
 )
 def test_bad_rows_are_refused_whole_by_line_and_field(
@@ -153,7 +153,7 @@ def test_empty_cells_of_a_wide_file_are_named_and_an_unknown_case_once(benchmark
     assert "empty" not in run(tmp_path, "case,P1,P3\na,self-care,emergency\n")
     with pytest.raises(CommandError) as error:
         run(tmp_path, "case,P1,P2\nc,self-care,emergency\n")
-    assert str(error.value).count("There is no case “c”") == 1
+    assert str(error.value).count("Case “c” does not exist") == 1
 
 
 def test_votes_go_to_the_scale_that_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_votes_go_to_the_scale_that_is_named(benchmark: Benchmark, tmp_path: Pat
     assert LabelQuestion.objects.count() == 1
     run(tmp_path, rows("a,P1,1,urgent-care,5,"), "--scale", "four")
     assert LabelQuestion.objects.count() == 2
-    with pytest.raises(CommandError, match="Name the scale of the votes: four, three"):
+    with pytest.raises(CommandError, match="Specify the scale of the votes: four, three"):
         run(tmp_path, rows("a,P1,1,self-care,5,"))
     with pytest.raises(CommandError, match="no scale “seven”"):
         run(tmp_path, rows("a,P1,1,self-care,5,"), "--scale", "seven")
-    with pytest.raises(CommandError, match="Name the scale"):
+    with pytest.raises(CommandError, match="Specify the scale"):
         call_command("export_votes", "--benchmark", "bench", "--out", str(tmp_path / "x.csv"))
 
 

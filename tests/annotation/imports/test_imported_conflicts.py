@@ -111,7 +111,7 @@ def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     assert "In “A”, 4 conflicts on 2 responses wait under Conflicts. The group has no adjudicator" in output
     assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
-    assert "No conflict so far" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()
+    assert "No conflicts yet" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()
     group = ExpertGroup.objects.get()
     client = signed_in(member(group, "adjudicator"))
     row = Adjudication.objects.get(response__case__key="a")
@@ -193,9 +193,9 @@ def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Ben
 @pytest.mark.slow
 def test_one_conflict_is_announced_in_the_singular(benchmark: Benchmark, tmp_path: Path) -> None:
     output = load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
-    assert "In “A”, 1 conflict on 1 response waits under Conflicts." in output
+    assert "In “A”, 1 conflict on 1 response is waiting under “Conflicts”." in output
     output = load(tmp_path, rows("P1", {"b": "+++"}) + rows("P2", {"b": "--+"}))
-    assert "In “A”, 2 conflicts on 1 response wait under Conflicts." in output
+    assert "In “A”, 2 conflicts on 1 response are waiting under “Conflicts”." in output
 
 
 def test_labels_of_a_meta_evaluation_that_differ_are_conflicts(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: W
         at=timezone.now(),
     )
     retire_question(question=ward.urgency)
-    with pytest.raises(DomainError, match="not asked any more"):
+    with pytest.raises(DomainError, match="no longer in use"):
         ward.say("b", "emergent")
     with pytest.raises(Conflict):
         retire_question(question=ward.urgency)
@@ -156,13 +156,13 @@ def test_cases_are_spread_evenly_and_nobody_is_asked_twice(ward: Ward) -> None:
     batch = give_out(group, ward.urgency, annotators=2)
     loads = [LabelTask.objects.filter(batch=batch, annotator=user).count() for user in group.people["annotator"]]
     assert loads == [2, 2, 2, 2]  # 4 cases × 2 / 4
-    with pytest.raises(DomainError, match="No case matches"):
+    with pytest.raises(DomainError, match="No cases match"):
         give_out(group, ward.urgency, annotators=2)
     again = give_out(group, ward.urgency, annotators=2, skip_given=False)
     for key in "abcd":
         rows = LabelTask.objects.filter(batch__in=(batch, again), case__key=key).values_list("annotator", flat=True)
         assert len(rows) == len(set(rows)) == 4
-    with pytest.raises(DomainError, match="asked about them before"):
+    with pytest.raises(DomainError, match="already been asked about them"):
         give_out(group, ward.urgency, annotators=1, skip_given=False)
     assert LabelTask.objects.filter(batch=give_out(group, ward.acuity, tags=["theme:own"])).count() == 3
 
@@ -272,7 +272,7 @@ def test_nobody_reaches_the_answers_of_another(ward: Ward) -> None:
 def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     user = ward.people[0]
     assert (
-        "4 cases to answer questions about were given to you" in signed_in(user).get("/notifications/").content.decode()
+        "You were assigned 4 cases to answer questions about" in signed_in(user).get("/notifications/").content.decode()
     )
     [work] = label_selectors.label_work(user, ward.benchmark)
     assert (work.total, work.done, work.started, work.next_position) == (4, 0, False, 1)
@@ -351,7 +351,7 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     counts_by_case = {case.key: case.n_annotators for case in label_selectors.results_of(ward.urgency).cases}
     assert counts_by_case == {key: 5 if key == task.case.key else 4 for key in "abcd"}
     again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
-    assert "handed in or given away already" in again
+    assert "already been submitted or reassigned" in again
 
 
 def test_the_api_saves_and_hands_in(ward: Ward) -> None:
@@ -477,5 +477,5 @@ def test_batches_of_questions_are_no_batches_of_responses(ward: Ward, client: Cl
     give_out(ExpertGroupFactory(benchmark=ward.benchmark, annotators=3), ward.urgency)
     client.force_login(ward.admin)
     page = client.get(f"/b/{ward.benchmark.slug}/").content.decode()
-    step = page[page.index("Give each group a batch of responses") :].split("</li>")[0]
-    assert "A batch says who grades which responses" in step  # it is shown until the step is done
+    step = page[page.index("Assign a batch of responses to each group") :].split("</li>")[0]
+    assert "A batch defines who grades which responses" in step  # it is shown until the step is done

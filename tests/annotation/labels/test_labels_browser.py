@@ -77,7 +77,7 @@ def test_nothing_is_lost_offline_and_nothing_overwritten(new_page: NewPage, ward
     page.keyboard.press("Control+Enter")
     expect(page.locator("#refusal")).to_have_text(
         "2 questions are not answered yet. "
-        "What you wrote or set without an answer stays in this browser until you answer."
+        "Notes and settings without an answer are kept in this browser until you answer."
     )
     assert not LabelAnswer.objects.exists()
 
@@ -125,8 +125,8 @@ def test_what_cannot_be_sent_any_more_is_shown_and_can_be_forgotten(
         page.goto(url)
         left = page.locator("#labels-left .notice")
         expect(left).to_have_count(2)  # the third only waits for its answer
-        expect(left.filter(has_text="is not yours any more")).to_contain_text("conditional · kept words")
-        expect(left.filter(has_text="handed in already")).to_contain_text("kept words")
+        expect(left.filter(has_text="is no longer assigned to you")).to_contain_text("conditional · kept words")
+        expect(left.filter(has_text="has been submitted and can no longer be changed")).to_contain_text("kept words")
     assert axe_violations(page) == []
     left.filter(has_text="is not yours").get_by_role("button").click()
     expect(left).to_have_count(1)

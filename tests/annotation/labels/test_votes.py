@@ -108,16 +108,16 @@ def test_a_question_keeps_its_scale_once_there_is_a_vote(panel: Panel) -> None:
 @pytest.mark.parametrize(
     ("level", "certainty", "more", "sentence"),
     [
-        ("nothing", 50, {}, "none of the levels"),
+        ("nothing", 50, {}, "not one of the levels"),
         ("self-care|urgent-care", 50, {}, "the next one up"),
         ("urgent-care|primary-care", 50, {}, "the next one up"),
         ("emergency|emergency", 50, {}, "the next one up"),
-        ("self-care", 52, {}, "steps of 5"),
+        ("self-care", 52, {}, "a multiple of 5"),
         ("self-care", 105, {}, "0 to 100"),
-        ("self-care", 50, {"reason": "other"}, "“cannot tell” alone"),
+        ("self-care", 50, {"reason": "other"}, "A reason can be given only for “cannot tell”"),
         ("cannot-tell", 50, {"reason": "other"}, "no certainty"),
         ("cannot-tell|self-care", None, {"reason": "other"}, "no level"),
-        ("cannot-tell", None, {"reason": "tired"}, "none of the reasons"),
+        ("cannot-tell", None, {"reason": "tired"}, "not one of the reasons"),
     ],
 )
 def test_votes_that_cannot_be(

@@ -38,7 +38,7 @@ def test_addresses_alone_suffice() -> None:
 
 def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
     people, faults = read("角色,姓名,邮箱\n复核医师,李波,bo@example.org\n")
-    english, no_faults = read("Role;E-mail address;Capacity\nSecondary checker;bo@example.org;\n")
+    english, no_faults = read("Role;Email address;Capacity\nSecondary checker;bo@example.org;\n")
     assert (faults, no_faults) == ([], [])
     assert (people[0].name, people[0].role) == ("李波", "checker")
     assert (english[0].email, english[0].role) == ("bo@example.org", "checker")

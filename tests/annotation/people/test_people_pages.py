@@ -117,9 +117,9 @@ def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benc
         answer = preview(admin, wrong, step=step)
         assert answer.status_code == 422
         text = unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", answer.content.decode())))
-        assert "3 faults; nothing was imported." in text
-        assert "7 email “no address” is no e-mail address." in text
-        assert "8 role Who runs the benchmark sees the candidates’ names" in text
+        assert "3 errors; nothing was imported." in text
+        assert "7 email “no address” is not a valid email address." in text
+        assert "8 role People who run the benchmark see the candidates’ names" in text
         assert "9 role This physician belongs to another expert group of the benchmark." in text
         assert nothing_stored()
 

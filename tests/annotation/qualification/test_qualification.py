@@ -119,7 +119,7 @@ def test_an_attempt_is_marked_by_mf1_over_all_pairs() -> None:
     # It is stored as a batch, and is none of the work; the pages of the work say where it is.
     for page in ("batches", "progress"):
         body = world.client.get(f"/b/{world.benchmark.slug}/{page}/").content.decode()
-        assert "1 attempt to qualify is not counted here" in body
+        assert "1 qualification attempt is not counted here" in body
         assert attempt.batch.title not in body
     # The mark is the one of the beginning: a lower one now changes nothing of what is done.
     world.set_rule(pass_mark="0.1")
@@ -200,7 +200,7 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
         assert eligibility_of(world.annotator, world.group).reason == "failed"
         world.start()
         assert QualificationAttempt.objects.count() == 2
-        assert "no attempt left" in world.client.get(world.base).content.decode()
+        assert "no attempts left" in world.client.get(world.base).content.decode()
         # Handed in by a physician who reads Chinese, told to an admin who need not.
         notification = Notification.objects.get(user=world.admin, kind="held_back")
         assert notification.values["reason"] == "Qualification not passed in 2 attempts."
@@ -254,7 +254,7 @@ def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
 
 def test_agreed_responses_become_keys_by_one_click_and_can_be_edited() -> None:
     world = QualificationWorld()
-    assert "Nothing is agreed on in full yet" in world.client.get(f"{world.base}responses/").content.decode()
+    assert "No fully agreed responses yet" in world.client.get(f"{world.base}responses/").content.decode()
     make_batch(world.group, annotators_per_item=2)
     for row in Assignment.objects.select_related("annotator", "response__case"):
         differs = row.response.case.key == "key-1" and row.annotator == world.other

@@ -164,9 +164,9 @@ def test_nothing_is_shown_on_fewer_than_ten_responses() -> None:
     scene.grade_and_check()
     line = scene.csv()["annotator", "mf1_with_final"]
     assert (line["value"], line["low"], line["responses"]) == ("", "", "9")
-    assert "too little yet" in line["note"]
+    assert "not enough data" in line["note"]
     body = signed_in(scene.admin).get(f"{scene.base}/").content.decode()
-    assert "too little yet" in body
+    assert "not enough data" in body
     assert "85.0" not in body
 
 

@@ -78,7 +78,9 @@ def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(world: Writing
     everybody = world.plan(writers_per_case=3)
     assert (everybody.matching, everybody.without_writers) == (3, 2)
     assert everybody.cases == (world.cases["c"].pk,)
-    assert [line.split(" who ")[0] for line in everybody.left_out] == ["Kept from 1 case: 1 physician"] * 2
+    assert [line.split(" who ")[0] for line in everybody.left_out] == [
+        "1 physician cannot be assigned 1 case because they have written, or will write, a response to the case."
+    ] * 2
     batch = world.give_out(writers_per_case=2)
     writers = {
         key: {task.writer for task in WritingTask.objects.filter(batch=batch, case=world.cases[key])} for key in "abd"
@@ -124,11 +126,14 @@ def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(world: Writin
 @pytest.mark.parametrize(
     ("terms", "sentence"),
     [
-        ({"candidate": " "}, "Name the candidate"),
-        ({"candidate": "canary-model-1"}, "is no physician"),
+        ({"candidate": " "}, "Enter the name of the candidate"),
+        ({"candidate": "canary-model-1"}, "is not a physician"),
         ({"mode": "aided"}, "whose answers are shown"),
-        ({"writers_per_case": 4}, "4 writers per case asked, the group has 3"),
-        ({"tags": ["theme:none"]}, "No case matches"),
+        (
+            {"writers_per_case": 4},
+            "4 writers per case are required, but only 3 annotators in the group can receive new assignments",
+        ),
+        ({"tags": ["theme:none"]}, "No cases match"),
     ],
 )
 def test_batches_that_cannot_be(world: WritingWorld, terms: dict[str, Any], sentence: str) -> None:
@@ -216,7 +221,7 @@ def test_the_text_is_saved_handed_in_once_and_becomes_a_response(world: WritingW
     assert row.metadata == {"mode_name": "no help", "references": [], "seconds": 0, "attested": True}
     assert post(client, task, "submit", version=2, attested=True).status_code == 409
     assert post(client, task, "save", draft=draft("More", 2)).status_code == 409
-    assert "It stands." in client.get(f"/writing/{task.public_id}/").content.decode()
+    assert "It is final." in client.get(f"/writing/{task.public_id}/").content.decode()
 
 
 @pytest.mark.slow
@@ -263,10 +268,10 @@ def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(wor
     task.refresh_from_db()
     assert (task.status, task.release_reason, task.text) == ("released", "has_read", "Half a thought")
     assert task.response is None
-    assert "You have read an answer to this case" in client.get("/work/").content.decode()
+    assert "you have read an answer to it" in client.get("/work/").content.decode()
     assert client.get(f"/writing/{task.public_id}/").status_code == 404
     board = signed_in(world.admin).get(f"/b/world/batches/{task.batch.public_id}/").content.decode()
-    assert "1 case was taken back by itself" in board
+    assert "1 case was withdrawn automatically" in board
 
 
 @pytest.mark.slow
@@ -316,7 +321,7 @@ def test_my_work_offers_it_and_a_notice_tells_of_it(world: WritingWorld) -> None
     pause_batch(batch=batch)
     assert not client.get("/").context["cards"][0].figures
     assert post(client, task, "save", draft=draft("x")).status_code == 409
-    assert "paused by its admin" in client.get(f"/writing/{task.public_id}/").content.decode()
+    assert "Your study coordinator has paused this batch." in client.get(f"/writing/{task.public_id}/").content.decode()
     close_batch(batch=batch, at=timezone.now())
     assert "This batch is closed." in client.get("/work/").content.decode()
 
@@ -340,14 +345,14 @@ def test_open_work_goes_to_others_who_may_or_is_taken_back(world: WritingWorld) 
     url = f"/b/world/batches/{batch.public_id}/handover/"
     pseudonym = Physician.objects.get(user=user, benchmark=world.benchmark).pseudonym
     dialog = admin.get(url, {"physician": pseudonym}).content.decode()
-    assert "1 case is begun" in dialog
+    assert "1 case has been started" in dialog
     assert dialog.count("<option") == 4  # spread, two others, nobody
     assert admin.post(url, {"physician": pseudonym, "to": "spread"}).status_code == 302
     assert WritingTask.objects.filter(batch=batch, writer=user, status="released").count() == held
     fresh = WritingTask.objects.filter(batch=batch, case=task.case).exclude(writer=user).get()
     assert (fresh.status, fresh.text) == ("not_started", "")
     task.refresh_from_db()
-    assert (task.status, task.release_reason, task.text) == ("released", "passed_on", "Begun")
+    assert (task.status, task.release_reason, task.text) == ("released", "passed_on", "Started")
     assert take_back(batch=batch, holder=fresh.writer, at=timezone.now()) > 0
     with pytest.raises(Conflict):
         take_back(batch=batch, holder=fresh.writer, at=timezone.now())
@@ -374,7 +379,7 @@ def test_the_admin_previews_makes_and_follows_a_batch(world: WritingWorld) -> No
     task = WritingTask.objects.select_related("batch__writing_terms").filter(batch=batch)[0]
     write(task)
     board = admin.get(response["Location"]).content.decode()
-    assert "Handed in" in board
+    assert "Submitted" in board
     assert "canary-model-1, canary-model-2" in board
     answer = admin.get(f"/b/world/batches/{batch.public_id}/writing.csv")
     rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))

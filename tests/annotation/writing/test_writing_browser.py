@@ -61,7 +61,7 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     page.locator("[data-replace]").click()
     shown = Response.objects.get(pk=task.shown[1])
     expect(editor).to_have_value(shown.text)
-    expect(page.locator("#from")).to_contain_text("Begun from reference B.")
+    expect(page.locator("#from")).to_contain_text("Started from reference B.")
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         assert axe_violations(page) == []

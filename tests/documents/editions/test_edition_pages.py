@@ -51,7 +51,7 @@ def test_the_page_says_what_is_carried_over_and_what_is_left_behind(collection: 
     left, carried = page.split("Carried over")
     assert "Criterion 2" in left and "Criterion 1" not in left
     assert OXYGEN in left
-    assert "The nearest words of this edition: Give oxygen to patients" in left
+    assert "Nearest words in this edition: Give oxygen to patients" in left
     assert "Needed again if it is reworded: 0 decisions, 2 verdicts" in left
     assert "Criterion 1" in carried and ECG in carried and "Word for word" in carried
     assert "Criterion 3" not in page
@@ -66,11 +66,11 @@ def test_exactly_the_chosen_criteria_are_asked_to_be_reworded(collection: Collec
     assert RevisionRequest.objects.get().criterion == second.criterion
     refused = client.post(address(edition), {"criterion": [first.pk]})
     assert refused.status_code == 422 or refused.status_code == 400
-    assert "Load the page again." in words(refused)
+    assert "Reload the page." in words(refused)
     none = client.post(address(edition), {})
     assert "Choose at least one criterion." in words(none)
     assert RevisionRequest.objects.count() == 1
-    assert "Somebody asked already to reword it." in words(client.get(address(edition)))
+    assert "Rewording has already been requested." in words(client.get(address(edition)))
 
 
 def test_the_table_has_a_row_for_each_citation(collection: Collection, rubric: Rubric) -> None:
@@ -110,7 +110,7 @@ def test_the_import_warns_of_criteria_that_are_left_behind_and_leads_to_them(
     collection: Collection, rubric: Rubric
 ) -> None:
     job = work(make_job(collection, f"# Arrival\n\n{ECG}\n", "chest.txt"))
-    assert job.counts["warnings"] == ["“chest”: 1 criterion rests on words that the new edition does not have."]
+    assert job.counts["warnings"] == ["“chest”: 1 criterion is based on words that the new edition does not contain."]
     client = signed_in(collection)
     edition = Document.objects.get(edition=2)
     page = client.get(f"/b/bench/imports/{job.public_id}/").content.decode()
@@ -121,7 +121,7 @@ def test_the_import_warns_of_criteria_that_are_left_behind_and_leads_to_them(
 def test_a_first_edition_has_no_earlier_citations(collection: Collection, rubric: Rubric) -> None:
     first = Document.objects.get()
     page = words(signed_in(collection).get(address(first)))
-    assert "No criterion cites an earlier edition" in page
+    assert "No criteria cite an earlier edition" in page
 
 
 def test_authors_do_not_reach_it(collection: Collection, rubric: Rubric) -> None:
@@ -137,7 +137,7 @@ def test_traceability_says_what_became_of_the_words(collection: Collection, rubr
     url = f"/b/bench/write/{case.public_id}/traceability"
     page = words(client.get(f"{url}/"))
     assert page.count("These words in the latest edition") == 1
-    assert page.count("The latest edition does not have these words.") == 1
+    assert page.count("The latest edition does not contain these words.") == 1
     answer = client.get(reverse("rubrics:traceability-table", args=["bench", case.public_id, "csv"]))
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     places = [row["in_latest_edition"] for row in rows]

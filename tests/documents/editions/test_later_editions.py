@@ -126,7 +126,7 @@ def test_exactly_the_chosen_criteria_are_asked_to_be_reworded(
     rows = request_revisions(edition=edition, items=[third.pk], by=admin, at=timezone.now())
     assert [row.criterion for row in rows] == [third.criterion]
     assert RevisionRequest.objects.get().reason == (
-        f"It rests on words that are not in the later edition of “Chest pain in adults” (2026): “{OXYGEN}”"
+        f"It is based on words that are not in the later edition of “Chest pain in adults” (2026): “{OXYGEN}”"
     )
     assert [criterion.is_requested for criterion in citing_criteria(edition)] == [False, False, True]
     with pytest.raises(DomainError):

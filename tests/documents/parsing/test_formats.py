@@ -192,9 +192,9 @@ def test_encodings_of_text(encoding: str, text: str) -> None:
     ("data", "fault"),
     [
         (b"", "file: The file is empty."),
-        (b" \n\n", "file: The file holds no text."),
-        (b"one\ntwo\nthr\xe9e", "line 3: The line holds a byte that is not UTF-8. Save the file as UTF-8."),
-        (b"one\ntw\x00o", "line 2: The text holds a NUL character."),
+        (b" \n\n", "file: The file contains no text."),
+        (b"one\ntwo\nthr\xe9e", "line 3: The line contains a byte that is not valid UTF-8. Save the file as UTF-8."),
+        (b"one\ntw\x00o", "line 2: The text contains a NUL character."),
         ("plain".encode("utf-16-le") * 20, "line 1: The file is not UTF-8; it looks like UTF-16. Save it as UTF-8."),
         (b"PK\x03\x04" + b"x" * 100, "file: This is an archive or office file (ZIP). Save it as PDF, HTML or text."),
     ],
@@ -207,10 +207,10 @@ def test_invisible_signs_are_left_out_and_counted() -> None:
     document = read_single("Give 15\u202e mg\u2066.\U000e0041\x07 \ufdd0\u200f \u200d")
     assert document.text == "Give 15 mg. \ufffd\u200f \u200d"
     assert document.remarks == (
-        "Signs that change the direction of text were left out: 2.",
-        "Invisible characters were left out: 1.",
-        "Control characters were left out: 1.",
-        "Places that hold no valid character were replaced by “\ufffd”: 1.",
+        "Characters that change the direction of text were removed: 2.",
+        "Invisible characters were removed: 1.",
+        "Control characters were removed: 1.",
+        "Invalid characters were replaced by “\ufffd”: 1.",
     )
 
 
@@ -234,7 +234,7 @@ def test_formats_are_known_by_content_then_by_name(data: bytes, name: str, expec
 
 
 def test_a_file_that_is_called_pdf_and_is_none_is_refused() -> None:
-    assert read(b"text", file_name="a.pdf")[1] == ["file: The file is called PDF and is none."]
+    assert read(b"text", file_name="a.pdf")[1] == ["file: The file is named as a PDF but is not a PDF."]
 
 
 def lines(*records: dict[str, Any]) -> bytes:
@@ -284,18 +284,21 @@ def test_another_licence_is_the_same_document() -> None:
         ({"key": "a", "text": " "}, "text: This must not be empty."),
         ({"key": "../../etc/passwd", "text": "x"}, "key: A key consists of letters"),
         ({"key": "a#b", "text": "x"}, "key: A key consists of letters"),
-        ({"key": "a", "text": "x", "tags": []}, "tags: There is no such field."),
+        ({"key": "a", "text": "x", "tags": []}, "tags: This field does not exist."),
         ({"key": "a", "text": "x", "page": 0}, "page: 0 is not between 1 and 3000."),
         ({"key": "a", "text": "x", "tier": 5}, "tier: 5 is not between 1 and 4."),
-        ({"key": "a", "text": "x", "kind": "leaflet"}, "kind: “leaflet” is none of"),
-        ({"key": "a", "text": "x", "review_by": "2025-02-30"}, "review_by: This is no date"),
-        ({"key": "a", "text": "x", "review_by": "20250228"}, "review_by: This is no date"),
-        ({"key": "a", "text": "x", "jurisdictions": ["GBR"]}, "jurisdictions[0]: “GBR” is no country code"),
+        ({"key": "a", "text": "x", "kind": "leaflet"}, "kind: “leaflet” is not one of"),
+        ({"key": "a", "text": "x", "review_by": "2025-02-30"}, "review_by: This is not a date"),
+        ({"key": "a", "text": "x", "review_by": "20250228"}, "review_by: This is not a date"),
+        (
+            {"key": "a", "text": "x", "jurisdictions": ["GBR"]},
+            "jurisdictions[0]: “GBR” is neither an ISO 3166 country code",
+        ),
         ({"key": "a", "text": "x", "may_send": "yes"}, "may_send: This must be true or false."),
-        ({"key": "a", "text": "x", "language": "English"}, "language: “English” is no code"),
+        ({"key": "a", "text": "x", "language": "English"}, "language: “English” is not a language code"),
         ({"key": "a", "text": "x", "title": "t" * 201}, "title: This is longer than 200 characters."),
-        ({"key": "a", "text": "x\x00"}, "text: The text holds a NUL character."),
-        ({"key": "a", "text": "\ud800"}, "text: The text holds half of a surrogate pair."),
+        ({"key": "a", "text": "x\x00"}, "text: The text contains a NUL character."),
+        ({"key": "a", "text": "\ud800"}, "text: The text contains half of a surrogate pair."),
     ],
 )
 def test_faults_of_jsonl_name_line_and_field(record: dict[str, Any], fault: str) -> None:
@@ -307,12 +310,12 @@ def test_faults_of_jsonl_name_line_and_field(record: dict[str, Any], fault: str)
 
 def test_a_later_line_may_not_say_something_else_of_its_document() -> None:
     _documents, faults = read(lines({"key": "a", "text": "x", "tier": 1}, {"key": "a", "text": "y", "tier": 2}))
-    assert faults == ["line 2, tier: This is not what line 1 says of the same document."]
+    assert faults == ["line 2, tier: This differs from line 1 for the same document."]
 
 
 def test_a_documents_lines_follow_each_other() -> None:
     _documents, faults = read(lines(*({"key": key, "text": "x"} for key in "aba")))
-    assert faults == ["line 3, key: This key stands on line 1 already."]
+    assert faults == ["line 3, key: This key is already on line 1."]
 
 
 def test_kinds_and_audiences_are_those_of_documents() -> None:

@@ -51,7 +51,7 @@ def test_a_page_is_drawn_upright(tmp_path: Path) -> None:
 def test_a_page_that_is_not_there_is_refused(page: int, tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(write_pdf([Page()]))
-    with path.open("rb") as file, pytest.raises(ChildFailed, match="There is no page"):
+    with path.open("rb") as file, pytest.raises(ChildFailed, match=f"Page {page} does not exist"):
         render_page(file, page)
 
 

@@ -222,7 +222,7 @@ def test_headers_and_footers_that_repeat_are_left_out_and_counted() -> None:
     text = "\n".join(block.text for block in blocks)
     assert "Invented Society" not in text and "of 6" not in text
     assert "Only here" in text and text.count("line 04") == 6
-    assert facts.remarks == ("Lines of headers and footers that repeat were left out: 12.",)
+    assert facts.remarks == ("Repeated lines of headers and footers were removed: 12.",)
 
 
 def test_a_page_that_holds_a_stamp_alone_is_one_without_text() -> None:
@@ -299,13 +299,13 @@ def test_text_outside_of_the_page_or_too_small_is_left_out_and_counted() -> None
     page = Page().lines(60, 700, column("Seen", 3)).text(60, -50, "Below").text(60, 500, "Tiny", 0.5)
     blocks, facts = read_pages(page)
     assert [block.text for block in blocks] == ["\n".join(column("Seen", 3))]
-    assert facts.remarks == ("Characters outside of the page, or too small to be read, were left out: 9.",)
+    assert facts.remarks == ("Characters outside the page or too small to read were removed: 9.",)
 
 
 def test_signs_of_direction_are_left_out_and_counted() -> None:
     blocks, facts = read_pages(Page().text(60, 700, "剂量\u202e五毫克\u2066每日"))
     assert blocks[0].text == "剂量五毫克每日"
-    assert facts.remarks == ("Signs that change the direction of text were left out: 2.",)
+    assert facts.remarks == ("Characters that change the direction of text were removed: 2.",)
 
 
 def test_the_title_is_that_of_the_metadata_unless_it_is_a_files_name() -> None:
@@ -320,12 +320,12 @@ SOUND = write_pdf([Page().lines(60, 700, column("Body", 3)), Page().lines(60, 70
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        pytest.param(SOUND[: len(SOUND) // 2], "cut off", id="cut off"),
-        pytest.param(write_pdf([Page().text(60, 700, "x")], shift_xref=7), "table of objects", id="broken table"),
+        pytest.param(SOUND[: len(SOUND) // 2], "incomplete", id="cut off"),
+        pytest.param(write_pdf([Page().text(60, 700, "x")], shift_xref=7), "object table", id="broken table"),
         pytest.param(write_pdf([Page().text(60, 700, "x")], password="secret"), "encrypted", id="encrypted"),
-        pytest.param(write_pdf([]), "The PDF is broken.", id="no page"),
+        pytest.param(write_pdf([]), "The PDF is damaged.", id="no page"),
         pytest.param(write_pdf([Page(), Page(), Page()], leave_out_page=2), "Page 2 cannot be read", id="lost page"),
-        pytest.param(b"%PDF-1.4\n" + b"x" * 200 + b"\n%%EOF\n", "broken", id="no PDF behind its first line"),
+        pytest.param(b"%PDF-1.4\n" + b"x" * 200 + b"\n%%EOF\n", "damaged", id="no PDF behind its first line"),
     ],
 )
 @pytest.mark.slow
@@ -342,7 +342,7 @@ def test_a_pdf_that_only_its_owner_may_change_is_read() -> None:
 
 
 def test_too_many_pages_are_refused() -> None:
-    with pytest.raises(Unreadable, match="has 2 pages; a document has at most 1"):
+    with pytest.raises(Unreadable, match="has 2 pages; a document can have at most 1"):
         list(pdf_blocks(io.BytesIO(SOUND), limits=replace(LIMITS, pages=1)))
 
 

@@ -113,7 +113,7 @@ def test_a_generation_that_failed_can_be_asked_for_again(monkeypatch: pytest.Mon
     generation.refresh_from_db()
     assert (generation.status, generation.error) == (
         JobStatus.FAILED,
-        "The search index could not be built; the log of the worker has the details.",
+        "The search index could not be built; see the worker’s log for details.",
     )
     monkeypatch.undo()
     assert find_texts(collection, "fever") == ["fever"]
@@ -214,7 +214,7 @@ def test_a_machine_that_cannot_build_the_index_says_so(monkeypatch: pytest.Monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(folders, "build", full)
-    with pytest.raises(NotReady, match="cannot build"):
+    with pytest.raises(NotReady, match="cannot be built"):
         find_texts(collection, "fever")
 
 

@@ -81,9 +81,9 @@ def test_htmx_gets_the_passages_alone(researcher: Client) -> None:
 
 def test_the_page_says_why_there_is_nothing(researcher: Client, collection: Collection) -> None:
     assert "What are you looking for?" in page(researcher, "")
-    assert "No passage has any of these words." in page(researcher, "?q=xyzzy")
+    assert "No passages contain any of these words." in page(researcher, "?q=xyzzy")
     assert 'href="/b/bench/documents/search/?q=drowsy"' in page(researcher, "?q=drowsy&language=zh")
-    assert "A filter has a value that is not offered here." in page(researcher, "?q=drowsy&kind=nonsense")
+    assert "A filter has a value that is not available here." in page(researcher, "?q=drowsy&kind=nonsense")
     empty = BenchmarkFactory(slug="empty", researcher=collection.benchmark.roles.get().user)
     response = researcher.get(f"/b/{empty.slug}/documents/search/?q=drowsy")
     assert "No documents yet" in response.content.decode()
@@ -93,7 +93,7 @@ def test_age_is_marked_beside_each_passage(researcher: Client) -> None:
     Document.objects.filter(key="fever").update(review_by="2020-01-01", retired_at=timezone.now())
     assert "drowsy</mark>" not in page(researcher, "?q=drowsy")
     shown = page(researcher, "?q=drowsy&retired=on")
-    assert "Past the date of review" in shown
+    assert "Review overdue" in shown
     assert "Retired</span>" in shown
 
 

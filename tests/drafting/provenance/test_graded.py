@@ -162,7 +162,7 @@ def test_the_page_says_how_many_it_shows(client: Client, monkeypatch: pytest.Mon
     assert "text" in graded_responses(world.case, world.criterion).rows[0].response.get_deferred_fields()
     monkeypatch.setattr(graded_module, "MAX_RESPONSES", 1)
     assert len(rows(client, world)) == 1
-    assert "The first 1 of 2 are shown." in client.get(page).content.decode()
+    assert "Showing the first 1 of 2." in client.get(page).content.decode()
 
 
 def test_who_sees_them(client: Client) -> None:

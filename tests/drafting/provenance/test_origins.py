@@ -110,11 +110,11 @@ def test_from_a_published_criterion_to_its_words_and_their_licence(world: Drafte
     origin = page(client, address)
     for words in (
         "Names the dose",
-        "Taken as it is",
+        "Accepted as it is",
         "The dose is 15 mg/kg.",
         "15 mg/kg",
         "CC0-1.0",
-        "no language model",
+        "not from a language model",
     ):
         assert words in origin, words
     assert str(world.author) in origin
@@ -148,7 +148,7 @@ def test_tables_history_and_difference(world: Drafted, client: Client) -> None:
     everything = b"".join(client.get("/b/origins/traceability.csv")).decode("utf-8-sig")
     assert [row["origin"] for row in csv.DictReader(StringIO(everything))] == ["written", "suggested", "reworded"]
     assert "Suggested, reworded" in page(client, f"{base}/traceability/")
-    assert "Of its criteria 1 are suggestions as they were, and 1 reworded ones." in page(
+    assert "Of its criteria, 1 are unchanged suggestions and 1 are reworded suggestions." in page(
         client, f"/b/origins/write/{world.case.public_id}/history/"
     )
     assert "Suggested, reworded" in page(client, f"/b/origins/write/{world.case.public_id}/diff/")
@@ -161,7 +161,7 @@ def test_reviewers_see_it_after_their_decision_or_as_the_benchmark_says(world: D
     pages = [f"{base}/review/", f"{base}/traceability/", f"{base}/history/", f"{base}/diff/"]
 
     def shown() -> list[bool]:
-        return [bool(re.search("Suggested|suggestions as they were", page(client, address))) for address in pages]
+        return [bool(re.search("Suggested|unchanged suggestions", page(client, address))) for address in pages]
 
     client.force_login(world.second)
     assert shown() == [False] * 4

@@ -138,11 +138,11 @@ def test_a_published_criterion_leads_back_to_its_page_and_forward_to_its_scores(
     criterion = page.locator("table.rubric tr").filter(has_text="stiff neck")
     criterion.get_by_role("link", name="Suggested", exact=True).click()
     # The suggestion, its recipe, and who took it.
-    expect(page.get_by_role("heading", level=1)).to_have_text("Where this criterion comes from")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Origin of this criterion")
     main = page.locator("main")
     expect(main).to_contain_text(f"Suggestion {suggestion.number} of the recipe full, version 1")
-    expect(main).to_contain_text(f"Taken as it is, {ward.author}")
-    expect(main).to_contain_text("Rules answered here, and no language model.")
+    expect(main).to_contain_text(f"Accepted as it is, {ward.author}")
+    expect(main).to_contain_text("These answers come from fixed rules, not from a language model.")
     assert axe_violations(page) == []
     origin = page.url
     # The fact, and the words of its passage.

@@ -44,7 +44,7 @@ def test_what_was_read_can_be_sent_back_as_the_next_version(staff: Client, save:
     read["limits"]["passages"] = 7
     stale = post(staff, versions, {"content": read})
     assert stale.status_code == 409
-    assert "Somebody else has saved version 2" in stale.json()["detail"]
+    assert "Someone else has saved version 2" in stale.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_was_read_can_be_sent_back_as_the_next_version(staff: Client, save:
         ({"shipped": "generic", "models": {"fast": {}}}, 422, "models.fast: this recipe asks no such model"),
         ({"shipped": "direct", "models": {"strong": 5}}, 422, "models.strong"),
         ({"shipped": "direct", "models": {"strong": {"model": "m"}}}, 422, "models.strong.endpoint"),
-        ({"content": {"form": "evidence"}}, 422, "asks the model"),
+        ({"content": {"form": "evidence"}}, 422, "uses the model"),
         ({"content": content(limits={"pool": "many"})}, 422, "limits.pool"),
         ({"content": {"form": "generic"}, "extra": 1}, 400, "cannot be set here"),
     ],
@@ -74,7 +74,9 @@ def test_a_text_without_its_place_is_named_by_stage_and_language(staff: Client) 
     stages = {"needs": {"prompts": {"zh": {"system": "a", "user": "b"}}}}
     answer = post(staff, PATH, {"name": "Ours", "content": content(stages=stages)})
     assert answer.status_code == 422
-    assert answer.json() == {"detail": "stages.needs.prompts.zh.user: Needs, Chinese: The place {{case}} is missing."}
+    assert answer.json() == {
+        "detail": "stages.needs.prompts.zh.user: Needs, Chinese: The placeholder {{case}} is missing."
+    }
 
 
 def test_terms_are_read_and_set(staff: Client, save: Save) -> None:

@@ -30,13 +30,13 @@ def test_a_recipe_is_edited_beside_its_request(new_page: Callable[..., Page], ad
     page.fill("[name=direct-system_en]", "Write as few criteria as you can.")
     expect(preview).to_contain_text("Write as few criteria as you can.")
     page.fill("[name=direct-user_en]", "{{case}}")
-    expect(preview).to_contain_text("Direct, English: The place {{axes}} is missing.")
+    expect(preview).to_contain_text("Direct, English: The placeholder {{axes}} is missing.")
     page.fill("[name=direct-user_en]", "{{case}}\n\n{{axes}}")
     expect(preview).not_to_contain_text("is missing")
     page.get_by_label("Case", exact=True).select_option(label="c")
     expect(preview).to_contain_text("孩子发烧三天了")
-    page.get_by_role("button", name="Save as a new version").click()
-    expect(page.get_by_text("Version 2 is saved.")).to_be_visible()
+    page.get_by_role("button", name="Save as new version").click()
+    expect(page.get_by_text("Version 2 was saved.")).to_be_visible()
     text = DraftingRecipe.objects.get(version=2).content["stages"]["direct"]["prompts"]
     assert text == {"en": {"system": "Write as few criteria as you can.", "user": "{{case}}\n\n{{axes}}"}}
 
@@ -51,7 +51,7 @@ def test_models_that_a_shipped_recipe_does_not_ask_are_hidden(new_page: Callable
     page.get_by_role("radio", name="Generic").check()
     expect(page.get_by_label("Strong model")).to_be_hidden()
     page.fill("[name=name]", "Six")
-    page.get_by_role("button", name="Save the recipe").click()
+    page.get_by_role("button", name="Save recipe").click()
     expect(page.get_by_text("Six criteria for every case")).to_be_visible()
     assert axe_violations(page) == []
 

@@ -96,7 +96,7 @@ def test_a_name_that_is_taken_is_refused(staff: Client, save: Save) -> None:
     save(name="Ours")
     answer = staff.post(f"{PAGE}new/", {"shipped": "generic", "name": "Ours"})
     assert answer.status_code == 409
-    assert "There is a recipe called “Ours” already" in text_of(answer)
+    assert "A recipe called “Ours” already exists" in text_of(answer)
 
 
 def test_the_editor_saves_what_was_changed_and_nothing_else(staff: Client, save: Save) -> None:
@@ -150,8 +150,8 @@ def test_the_editor_names_a_place_that_is_missing_at_its_field(staff: Client, sa
     form = next(form for form in answer.context["editor"].stages if form.stage == "rank")
     assert form.errors == {
         "user_zh": [
-            "Rank, Chinese: This text has no place {{dose}}. Known: {{case}}, {{passages}}, {{keep}}.",
-            "Rank, Chinese: The place {{passages}} is missing.",
+            "Rank, Chinese: This text has no placeholder {{dose}}. Available: {{case}}, {{passages}}, {{keep}}.",
+            "Rank, Chinese: The placeholder {{passages}} is missing.",
         ]
     }
     assert DraftingRecipe.objects.count() == 1
@@ -162,7 +162,7 @@ def test_the_editor_names_the_model_that_a_stage_lacks(staff: Client, save: Save
     values = shown_in(staff.get(f"{PAGE}{row.public_id}/edit/"))
     answer = staff.post(f"{PAGE}{row.public_id}/edit/", values | {"checker-endpoint": "", "checker-model": ""})
     assert answer.status_code == 422
-    assert "The stage Support asks this model." in text_of(answer)
+    assert "The stage Support uses this model." in text_of(answer)
     # Without the stage, the model is not needed.
     del values["support-on"]
     answer = staff.post(f"{PAGE}{row.public_id}/edit/", values | {"checker-endpoint": "", "checker-model": ""})
@@ -176,7 +176,7 @@ def test_the_editor_does_not_overwrite_what_somebody_else_saved(staff: Client, s
     save(content(limits={"passages": 9}), based_on=1)
     answer = staff.post(f"{PAGE}{row.public_id}/edit/", values | {"limits-pool": "20"})
     assert answer.status_code == 409
-    assert "Somebody else has saved version 2 of “main” meanwhile" in text_of(answer)
+    assert "Someone else has saved version 2 of “main” in the meantime" in text_of(answer)
     assert DraftingRecipe.objects.count() == 2
 
 
@@ -221,7 +221,7 @@ def test_the_preview_has_conversation_and_axes_and_says_what_comes_later(staff: 
     assert "<<<CASE" in page
     assert "accuracy" in page.split("<<<AXES")[1].split(">>>AXES")[0]
     assert "Stage: synthesis" in page
-    assert "Known once the run has come so far." in page.split("FACTS")[-1]
+    assert "Known only when the run reaches this stage." in page.split("FACTS")[-1]
     assert "<<<FACTS" not in page
 
 
@@ -229,7 +229,7 @@ def test_the_preview_follows_the_text_that_is_being_written(staff: Client, save:
     text = {"direct-system_en": "Write {{most}} criteria at most.", "direct-user_en": "{{case}} {{axes}} {{dose}}"}
     page = preview(staff, save(content("direct")), "direct", "a", **text, **{"limits-criteria": "7"})
     assert "Write 7 criteria at most." in page
-    assert "Direct, English: This text has no place {{dose}}" in page
+    assert "Direct, English: This text has no placeholder {{dose}}" in page
     assert DraftingRecipe.objects.count() == 1
 
 

@@ -32,7 +32,7 @@ def test_the_second_of_two_saves_at_once_is_a_conflict(save: Save) -> None:
             save(content(limits={"passages": 8}), based_on=1)
             answer = pool.submit(second)
             wait_until(_somebody_waits, message="the other save waits for this transaction")
-        assert "Somebody else has saved version 2 of “main” meanwhile" in answer.result()
+        assert "Someone else has saved version 2 of “main” in the meantime" in answer.result()
     assert DraftingRecipe.objects.get(version=2).content["limits"]["passages"] == 8
 
 

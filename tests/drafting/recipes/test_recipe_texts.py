@@ -30,16 +30,26 @@ def test_the_texts_of_the_product_have_their_places(stage: str, language: str) -
         ("needs", "Do it.", "{{case}}", []),
         ("needs", "Do it.", "{{ case }}", []),
         ("rank", "Keep {{keep}}.", "{{case}} {{passages}} {{keep}}", []),
-        ("needs", "Do it.", "nothing", [("user", "The place {{case}} is missing.")]),
-        ("needs", "Do it.", "{{case}} {{case}}", [("user", "The place {{case}} is there twice.")]),
-        ("needs", "Do it.", "{{case}} {{facts}}", [("user", "This text has no place {{facts}}. Known: {{case}}.")]),
-        ("needs", "{{case}}", "{{case}}", [("system", "This text has no places, and {{case}} is written like one.")]),
-        ("needs", "Do it.", "{{case}} {{1}}", [("user", "This text has no place {{1}}. Known: {{case}}.")]),
+        ("needs", "Do it.", "nothing", [("user", "The placeholder {{case}} is missing.")]),
+        ("needs", "Do it.", "{{case}} {{case}}", [("user", "The placeholder {{case}} occurs twice.")]),
+        (
+            "needs",
+            "Do it.",
+            "{{case}} {{facts}}",
+            [("user", "This text has no placeholder {{facts}}. Available: {{case}}.")],
+        ),
+        (
+            "needs",
+            "{{case}}",
+            "{{case}}",
+            [("system", "This text has no placeholders, but {{case}} is written like one.")],
+        ),
+        ("needs", "Do it.", "{{case}} {{1}}", [("user", "This text has no placeholder {{1}}. Available: {{case}}.")]),
         (
             "rank", "{{most}}", "{{case}}",
             [
-                ("system", "This text has no place {{most}}. Known: {{keep}}."),
-                ("user", "The place {{passages}} is missing."),
+                ("system", "This text has no placeholder {{most}}. Available: {{keep}}."),
+                ("user", "The placeholder {{passages}} is missing."),
             ],
         ),
     ],
@@ -57,8 +67,8 @@ def test_a_recipe_with_such_a_text_is_refused_by_stage_and_language(save: Save) 
         save(content(**own("facts", language="zh", user="{{case}} {{passages}} {{dose}}")))
     assert refusal.value.fields == {
         "stages.facts.prompts.zh.user": (
-            "Facts, Chinese: This text has no place {{dose}}. Known: {{case}}, {{passages}}, {{statements}}. "
-            "Facts, Chinese: The place {{statements}} is missing."
+            "Facts, Chinese: This text has no placeholder {{dose}}. Available: {{case}}, {{passages}}, {{statements}}. "
+            "Facts, Chinese: The placeholder {{statements}} is missing."
         )
     }
 

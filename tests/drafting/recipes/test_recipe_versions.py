@@ -53,25 +53,27 @@ def test_saving_without_a_change_makes_no_version(save: Save) -> None:
 def test_nobody_overwrites_a_version_that_they_have_not_seen(save: Save) -> None:
     save()
     save(content(limits={"passages": 7}), based_on=1)
-    with pytest.raises(Conflict, match="Somebody else has saved version 2"):
+    with pytest.raises(Conflict, match="Someone else has saved version 2"):
         save(content(limits={"passages": 8}), based_on=1)
     assert DraftingRecipe.objects.count() == 2
 
 
 def test_a_name_is_taken_once_in_a_benchmark(benchmark: Benchmark, save: Save) -> None:
     save()
-    with pytest.raises(Conflict, match="There is a recipe called “main” already"):
+    with pytest.raises(Conflict, match="A recipe called “main” already exists"):
         save(content("direct"))
     other = BenchmarkFactory()
     assert save_version(benchmark=other, name="main", content=content(), by=None, at=AT).version == 1
 
 
 def test_a_change_of_a_recipe_that_is_not_there_is_refused(save: Save) -> None:
-    with pytest.raises(Conflict, match="There is no recipe called “main” here"):
+    with pytest.raises(Conflict, match="A recipe called “main” does not exist here"):
         save(based_on=3)
 
 
-@pytest.mark.parametrize(("name", "words"), [("  ", "needs a name"), ("x" * 101, "at most 100"), ("a\nb", "one line")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("  ", "needs a name"), ("x" * 101, "at most 100"), ("a\nb", "a single line")]
+)
 def test_a_name_is_one_line(save: Save, name: str, words: str) -> None:
     with pytest.raises(DomainError, match=words):
         save(name=name)
@@ -89,14 +91,14 @@ def test_the_database_keeps_a_version_as_it_is(save: Save, statement: str) -> No
 @pytest.mark.parametrize(
     ("changes", "path", "words"),
     [
-        ({"models": {"strong": MODELS["strong"]}}, "", "The stage Rank asks the model “fast”, which is not given"),
-        ({"stages": {"evidence": {"on": False}}}, "", "The stage Evidence cannot be left out"),
-        ({"stages": {"dessert": {}}}, "", "dessert is no stage that asks a model"),
-        ({"limits": {"passages": 13}}, "limits.passages", "At most 12"),
-        ({"filters": {"max_tier": 5}}, "filters.max_tier", "At most 4"),
+        ({"models": {"strong": MODELS["strong"]}}, "", "The stage Rank uses the model “fast”, which is not given"),
+        ({"stages": {"evidence": {"on": False}}}, "", "The stage Evidence cannot be omitted"),
+        ({"stages": {"dessert": {}}}, "", "dessert is not a stage that uses a model"),
+        ({"limits": {"passages": 13}}, "limits.passages", "Must be at most 12"),
+        ({"filters": {"max_tier": 5}}, "filters.max_tier", "Must be at most 4"),
         ({"models": MODELS | {"fast": ELSEWHERE}}, "models.fast.endpoint", "elsewhere.example"),
         ({"models": MODELS | {"fast": MODELS["fast"] | {"key_env": "PATH"}}}, "models.fast.key_env", "_API_KEY"),
-        ({"temper": 1}, "temper", "There is no such setting"),
+        ({"temper": 1}, "temper", "This setting does not exist"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_named_by_its_place(save: Save, changes: dict[str, Any], path: str, words: str) -> None:
@@ -160,5 +162,5 @@ def test_terms_have_defaults_and_are_kept_with_who_set_them(benchmark: Benchmark
 def test_a_recipe_of_another_benchmark_is_none_for_authors(benchmark: Benchmark, save: Save) -> None:
     other = BenchmarkFactory()
     row = save_version(benchmark=other, name="theirs", content=content(), by=None, at=AT)
-    with pytest.raises(DomainError, match="There is no such recipe here"):
+    with pytest.raises(DomainError, match="This recipe does not exist here"):
         save_terms(benchmark=benchmark, terms=TermsOfDrafting(recipe=row.public_id), by=None, at=AT)

@@ -56,7 +56,7 @@ def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
     nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
 ) -> None:
     client.force_login(admin_of(nursery))
-    assert b"No recipe yet" in client.get("/b/nursery/drafting/new/").content
+    assert b"No recipes yet" in client.get("/b/nursery/drafting/new/").content
     recipe = recipe_of(nursery, scripted.url)
     size = client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
     # Nine stages ask a model for each of two cases, and there may be a second audit.
@@ -67,8 +67,8 @@ def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
     assert not scripted.requests  # a worker asks, and not the page
     work(run)
     page = client.get(f"/b/nursery/drafting/{run.public_id}/").content.decode()
-    assert "What it drafted" in page and "suggestions.csv" in page
-    link = re.search(r'href="([^"]+)"\s*>\s*Make a rubric set of it', page)
+    assert "Drafting results" in page and "suggestions.csv" in page
+    link = re.search(r'href="([^"]+)"\s*>\s*Create a rubric set from this run', page)
     assert link is not None
     form = client.get(link[1].replace("&amp;", "&")).context["form"]
     assert (form["source"].value(), form["run"].value()) == ("run", run.public_id)
@@ -94,13 +94,13 @@ def test_the_form_takes_cases_by_key_and_names_documents(
     size = client.post("/b/nursery/drafting/new/size", sent).content.decode()
     assert "<dd>10<" in "".join(size.split())
     words = " ".join(size.split())
-    assert "This is the most that it can take." in words
-    assert "A model has no prices, so the cost is not known" in words
+    assert "This is the maximum." in words
+    assert "One of the models has no prices, so the cost is unknown" in words
     # The recipe searches documents in the language of the case alone.
     assert "1 document may be searched and sent" in words and TITLE in words and "German" not in words
     for wrong, problem in (
         ({"keys": f"{case.key}, unknown"}, "There is no case “unknown” in this benchmark."),
-        ({"cases": "1"}, "Name cases by their keys, or choose them by tag, language and number."),
+        ({"cases": "1"}, "Choose cases either by short name, or by tag, language and number."),
     ):
         response = client.post("/b/nursery/drafting/new/", {**sent, **wrong})
         assert response.status_code == 422 and problem in response.content.decode()
@@ -119,7 +119,7 @@ def test_a_recipe_whose_filters_leave_no_document_is_refused(
 ) -> None:
     client.force_login(admin_of(nursery))
     recipe = recipe_of(nursery, scripted.url, filters={"jurisdiction": "CN"})
-    refused = "No document of this benchmark that the recipe searches may be sent to models."
+    refused = "None of the documents of this benchmark that the recipe searches may be sent to models."
     assert refused in client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
     response = client.post("/b/nursery/drafting/new/", {"recipe": recipe.public_id})
     assert response.status_code == 422 and refused in response.content.decode()
@@ -164,7 +164,7 @@ def test_a_recipe_without_documents_says_so(nursery: DraftingWorld, scripted: Sc
     client.force_login(admin_of(nursery))
     recipe = recipe_of(nursery, scripted.url, form="direct")
     size = client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
-    assert "This recipe searches no documents." in size and "may be searched" not in size
+    assert "This recipe does not search documents." in size and "may be searched" not in size
 
 
 def test_pages_of_runs_lead_to_the_rubric_and_to_the_report(
@@ -175,7 +175,7 @@ def test_pages_of_runs_lead_to_the_rubric_and_to_the_report(
     page = client.get(f"/b/nursery/drafting/{run.public_id}/cases/{case.public_id}/").content.decode()
     assert f'href="/b/nursery/write/{case.public_id}/rubric/"' in page
     runs = client.get("/b/nursery/drafting/").content.decode()
-    link = re.search(r'href="([^"]+)"\s*>What became of drafted criteria', runs)
+    link = re.search(r'href="([^"]+)"\s*>Outcome of drafted criteria', runs)
     assert link is not None
     entries = client.get(link[1]).context["entries"]
     assert [entry.kind.value for entry in entries if entry.open] == ["drafting"]

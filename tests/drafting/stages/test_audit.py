@@ -169,9 +169,9 @@ def test_findings_are_sentences_with_the_numbers_of_the_request() -> None:
     criteria = [criterion("Recommends a stiff 5 mg.", 5, (4,))]
     audit = audit_by_code(criteria, on)
     assert sentences(criteria, audit.of_case, audit.of_criteria, [4], [7]) == [
-        "No criterion carries need 1 (missing context): How old?",
+        "No criterion covers need 1 (missing context): How old?",
         "No criterion has negative points.",
-        "Criterion 1: What it rests on does not have these numbers: 5 mg",
-        "Criterion 1: It rests on a red flag and has 5 points; 8 to 10 in size are usual.",
+        "Criterion 1: Its sources do not contain these numbers: 5 mg",
+        "Criterion 1: It is based on a red flag and has 5 points; 8 to 10, positive or negative, are usual.",
     ]
-    assert reason_words("quote_absent") == "the quotation is in no passage"
+    assert reason_words("quote_absent") == "the quotation is not in any passage"

@@ -16,7 +16,7 @@ from tests.scoring.pipelines.verdict_chain import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
-UNDER_WAY = "Suggestions for this case are being drafted already."
+UNDER_WAY = "Suggestions for this case are already being drafted."
 OPEN = "Decide on the open suggestions for this case first"
 BUTTON = 'data-do-suggestions="ask"'
 

@@ -77,9 +77,9 @@ def test_a_rejected_or_taken_suggestion_is_open_again_by_undoing() -> None:
     # One that stands in the draft is not decided on from outside.
     world.save([taken(first), taken(second)])
     for decide in (services.reopen, services.put_aside):
-        with pytest.raises(Conflict, match="stands in the rubric"):
+        with pytest.raises(Conflict, match="is already in the rubric"):
             decide(suggestion=first, by=world.author, at=at)
-    with pytest.raises(Conflict, match="stands in the rubric"):
+    with pytest.raises(Conflict, match="is already in the rubric"):
         services.reject(suggestion=first, reason=1, by=world.author, at=at)
     # A draft that is discarded has decided nothing.
     discard_draft(rubric=world.rubric, by=world.author, at=at)
@@ -91,18 +91,18 @@ def test_what_cannot_be_taken_is_refused_by_place() -> None:
     first, second, third = world.suggestions
     services.withdraw(suggestions=[third], by=world.admin, at=timezone.now())
     assert refused(world, [own("A"), taken(other.suggestions[0]), DraftItem("x", "B", 1, suggestion="unknown")]) == [
-        (2, "suggestion", "This case has no such suggestion."),
-        (3, "suggestion", "This case has no such suggestion."),
+        (2, "suggestion", "This suggestion does not exist for this case."),
+        (3, "suggestion", "This suggestion does not exist for this case."),
     ]
     assert refused(world, [taken(first), taken(third)]) == [(2, "suggestion", "This suggestion was withdrawn.")]
     world.save([own("A")])
     # Somebody who runs the benchmark and is no author of it decides on none; nor does one to whom they did not open.
-    author_alone = "Only an author of the benchmark takes a suggestion, and nobody does it for somebody else."
+    author_alone = "Only an author of the benchmark can accept a suggestion, and no one can accept it for someone else."
     assert refused(world, [taken(first)], by=world.admin) == [(1, "suggestion", author_alone)]
     assert refused(world, [taken(first)], by=world.admin, writer=world.author, in_editor=False) == [
         (1, "suggestion", author_alone)
     ]
-    closed = "The suggestions for this case have not opened to you yet."
+    closed = "The suggestions for this case are not open to you yet."
     assert refused(world, [taken(first)], by=world.second) == [(1, "suggestion", closed)]
     assert world.states() == ["open", "open", "withdrawn"]
     assert list(RubricContributor.objects.values_list("user", flat=True)) == [world.author.pk]
@@ -114,9 +114,9 @@ def test_what_cannot_be_taken_is_refused_by_place() -> None:
 def test_a_list_from_elsewhere_takes_one_at_a_time_and_brings_no_undecided_words() -> None:
     world = Drafted(3)
     first, second, third = world.suggestions
-    at_a_time = "Outside of the editor one suggestion is taken at a time, since each needs a decision."
+    at_a_time = "Outside the editor, suggestions can be accepted only one at a time, because each needs a decision."
     assert refused(world, [taken(first), taken(second)], in_editor=False) == [(2, "suggestion", at_a_time)]
-    undecided = "These are the words of suggestion 2, on which nobody has decided. Decide on it in the editor."
+    undecided = "This is the text of suggestion 2, which no one has decided on yet. Decide on it in the editor."
     assert refused(world, [taken(first), own("Advises\n suggestion  2")], in_editor=False) == [(2, "text", undecided)]
     # Nor under the name of another suggestion.
     hidden = taken(first, id="h", text=third.text)
@@ -192,7 +192,7 @@ def test_suggestions_open_after_so_many_criteria_of_ones_own() -> None:
     world.save([own("Asks for the age", 7, tags=("axis:safety",)), own(" "), own("Asks for a rash")][:2])
     with pytest.raises(NotOpen, match="Write 1 more criterion"):
         world.open(world.author)
-    assert "not opened" in refused(world, [taken(world.suggestions[0])])[0][2]
+    assert "are not open to you yet" in refused(world, [taken(world.suggestions[0])])[0][2]
     world.save([own("Asks for the age", 7, tags=("axis:safety",)), own("Asks for a rash")])
     world.open(world.author)
     assert SuggestionsOpened.objects.get().own_criteria == [

@@ -191,7 +191,7 @@ def test_a_lost_connection_keeps_decisions_and_sends_them(new_page: Callable[...
     assert Suggestion.objects.get(number=2).reason == 2
     page.reload()
     expect(pane.locator("[data-decided] [data-suggestion]")).to_have_count(2)
-    expect(pane.locator("[data-decided]")).to_contain_text("Rejected: Beside the case")
+    expect(pane.locator("[data-decided]")).to_contain_text("Rejected: Not relevant to the case")
 
 
 def test_two_tabs_take_the_same_suggestion_as_one_criterion(new_page: Callable[..., Page], watch: Any) -> None:
@@ -238,10 +238,10 @@ def test_the_panel_fits_and_works_by_touch(new_page: Callable[..., Page], width:
     pane = page.locator("#side-suggestions")
     expect(pane.locator("[data-suggestion]")).to_have_count(3)
     pane.locator("[data-suggestion]").nth(1).locator(".suggestion-text").click()
-    pane.get_by_role("button", name="What it rests on").click()
+    pane.get_by_role("button", name="Basis").click()
     assert axe_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    pane.get_by_role("button", name="Take it", exact=True).click()
+    pane.get_by_role("button", name="Accept suggestion", exact=True).click()
     expect(page.locator("#items > .item")).to_have_count(1)
     pane.get_by_role("button", name="Reject").click()
     pane.locator("[data-reasons]:visible [data-reason='1']").click()
@@ -274,8 +274,8 @@ def test_whoever_asked_for_suggestions_decides_by_keys_when_they_come(new_page: 
     page = open_editor(new_page, world)
     pane = page.locator("#side-suggestions")
     page.locator("button[data-side='suggestions'][aria-expanded]").click()
-    pane.get_by_role("button", name="Ask for suggestions").click()
-    expect(pane).to_contain_text("Suggestions are being drafted.")
+    pane.get_by_role("button", name="Request suggestions").click()
+    expect(pane).to_contain_text("Suggestions are being drafted and will appear here.")
     work(DraftingRun.objects.exclude(pk=world.run.pk).get())
     first = pane.locator("[data-undecided] [data-suggestion]").first
     expect(first).to_be_focused(timeout=15_000)

@@ -72,9 +72,9 @@ def test_a_published_rubric_says_that_suggestions_wait(client: Client) -> None:
     world.publish([taken(world.suggestions[0]), own("Asks for the age")])
     client.force_login(world.author)
     address = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/rubric/"
-    assert "1 suggestion: begin a new version" in client.get(address).content.decode()
+    assert "1 suggestion: start a new version" in client.get(address).content.decode()
     client.force_login(world.admin)  # decides on none
-    assert "begin a new version" not in client.get(address).content.decode()
+    assert "start a new version" not in client.get(address).content.decode()
 
 
 def test_a_rubric_with_the_words_is_published_while_the_repeated_suggestion_is_open() -> None:

@@ -71,7 +71,7 @@ def test_ones_own_criteria_come_first_also_by_the_api() -> None:
     assert refused.status_code == 409 and "Write 1 more criterion" in refused.json()["detail"]
     body = {"version": 0, "items": [item_of(world.suggestions[0])]}
     answer = client_of(world.author).put(draft_url(world), body, content_type="application/json")
-    assert answer.status_code == 422 and "not opened" in answer.content.decode()
+    assert answer.status_code == 422 and "are not open to you yet" in answer.content.decode()
     shown = client_of(world.author).post(page(world, "open/")).content.decode()
     assert "Advises suggestion" not in shown and not SuggestionsOpened.objects.exists()
 
@@ -93,7 +93,7 @@ def test_decisions_by_the_api() -> None:
     assert client.put(draft_url(world), body, content_type="application/json").status_code == 200
     assert world.states() == ["open", "accepted", "open"]
     refused = post(world.author, api(world, f"{second.public_id}/decision/"), {"decision": "rejected"})
-    assert refused.status_code == 409 and "stands in the rubric" in refused.json()["detail"]
+    assert refused.status_code == 409 and "is already in the rubric" in refused.json()["detail"]
 
 
 def test_admins_withdraw_what_nobody_decided_on() -> None:
@@ -130,10 +130,10 @@ def test_the_panel_shows_words_of_the_passage_and_never_the_models_quotation() -
 
 def test_the_panel_says_where_rules_drafted() -> None:
     world, by_rules = Drafted(1), Drafted(0)
-    assert "no language model" not in client_of(world.author).get(page(world)).content.decode()
+    assert "not from a language model" not in client_of(world.author).get(page(world)).content.decode()
     run = factories.DraftingRunFactory(benchmark=by_rules.benchmark, endpoint_kind="rules")
     factories.SuggestionFactory(case=by_rules.case, run=run, number=1)
-    assert "no language model" in client_of(by_rules.author).get(page(by_rules)).content.decode()
+    assert "not from a language model" in client_of(by_rules.author).get(page(by_rules)).content.decode()
 
 
 def test_several_decisions_of_the_panel_each_have_a_result() -> None:
@@ -199,9 +199,9 @@ def test_the_desk_lists_cases_with_suggestions_to_decide() -> None:
 def test_the_desk_says_where_a_new_version_is_needed_to_decide() -> None:
     world = Drafted(2)
     desk = f"/b/{world.benchmark.slug}/write/"
-    assert "begin a new version" not in client_of(world.author).get(desk).content.decode()
+    assert "start a new version" not in client_of(world.author).get(desk).content.decode()
     world.publish([own("Names the dose."), taken(world.suggestions[0])])
-    assert "1 suggestion: begin a new version" in client_of(world.author).get(desk).content.decode()
+    assert "1 suggestion: start a new version" in client_of(world.author).get(desk).content.decode()
 
 
 def test_the_editor_offers_the_panel_to_authors_of_a_case_with_suggestions() -> None:
@@ -226,10 +226,10 @@ def test_an_author_asks_for_suggestions_by_the_recipe_of_the_benchmark() -> None
     DraftingTerms.objects.create(benchmark=world.benchmark, recipe=recipe)
     assert 'id="side-suggestions"' in client_of(world.author).get(editor).content.decode()
     assert client_of(world.admin).post(page(world, "ask/")).status_code == 404
-    assert "Ask for suggestions" in client_of(world.author).get(page(world)).content.decode()
+    assert "Request suggestions" in client_of(world.author).get(page(world)).content.decode()
     html = client_of(world.author).post(page(world, "ask/")).content.decode()
-    assert "Suggestions are being drafted." in html and "Ask for suggestions" not in html
-    assert "being drafted already" in client_of(world.second).post(page(world, "ask/")).content.decode()
+    assert "Suggestions are being drafted and will appear here." in html and "Request suggestions" not in html
+    assert "already being drafted" in client_of(world.second).post(page(world, "ask/")).content.decode()
     (run,) = DraftingRun.objects.filter(steps__case=world.case).distinct()
     assert (run.recipe_name, run.created_by) == ("six", world.author)
     work(run)

@@ -81,7 +81,7 @@ def test_what_no_scale_can_hold(benchmark: Benchmark, scale: Scale, message: str
 
 
 def test_unknown_names_are_refused(benchmark: Benchmark) -> None:
-    with pytest.raises(DomainError, match=r"There is no scale “nine”: five, four, three\."):
+    with pytest.raises(DomainError, match=r"There is no scale “nine”. Available: five, four, three\."):
         get_or_make_scale(benchmark=benchmark, name="nine", by=None, at=AT)
     scale = get_or_make_scale(benchmark=benchmark, name="three", by=None, at=AT)
     with pytest.raises(DomainError, match="There is no label scheme “own”"):

@@ -45,9 +45,9 @@ def open_item(new_page: Callable[..., Page], item: AuditItem) -> Page:
 def test_a_case_is_audited_with_keys_and_saves_itself(new_page: Callable[..., Page], item: AuditItem) -> None:
     page = open_item(new_page, item)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     for key in ("1", "2", "3", "4", "4", "j", "j", "k", "f", "r", "t"):
         page.keyboard.press(key)
     words = "1 f x are letters here"

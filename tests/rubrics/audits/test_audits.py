@@ -176,7 +176,7 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     faulty = item.rubric.items.first().criterion_id
     whole = {"answers": {**SOUND, "guidelines": False}, "criteria": [faulty], "comment": "Names a drug withdrawn."}
     assert "outcome" in send(client, item, "submit", **whole, outcome="")[1]["detail"]
-    assert "cannot be sound" in send(client, item, "submit", **whole, outcome="sound")[1]["detail"]
+    assert "cannot be “Sound”" in send(client, item, "submit", **whole, outcome="sound")[1]["detail"]
     assert "four questions" in send(client, item, "submit", outcome="sound")[1]["detail"]
     assert "what is wrong" in send(client, item, "submit", **{**whole, "comment": " "}, outcome="revise")[1]["detail"]
     status, body = send(client, item, "submit", **whole, outcome="revise")

@@ -61,8 +61,8 @@ def test_the_bank_is_searched_filtered_and_written_as_a_file(author) -> None:
     page = author.get("/b/bench/bank/", {"q": "renal 肾功能", "language": "zh"}).content.decode()
     assert "根据给出的肾功能" in page
     assert page.count('class="bank-text"') == 1
-    assert "No criterion fits" in author.get("/b/bench/bank/", {"q": "zebra"}).content.decode()
-    assert "No criterion fits" in author.get("/b/bench/bank/", {"section": "nonsense"}).content.decode()
+    assert "No matching criteria" in author.get("/b/bench/bank/", {"q": "zebra"}).content.decode()
+    assert "No matching criteria" in author.get("/b/bench/bank/", {"section": "nonsense"}).content.decode()
     rows = b"".join(author.get("/b/bench/bank.csv", {"points": "negative"}).streaming_content).decode().splitlines()
     assert rows[0].startswith("bank,key,section,dimension,text_en,text_zh")
     assert all(re.search(r",-\d+,", row) for row in rows[1:])
@@ -74,8 +74,8 @@ def test_a_bank_is_imported_once_whole_or_not_at_all(author) -> None:
     assert "Names our guideline" in author.get("/b/bench/bank/", {"bank": "ours"}).content.decode()
     before = list(BankItem.objects.values())
     for broken, words in [
-        (OURS + "our-3,evidence,Names,0,\n", "worth at least one point"),
-        (OURS.replace("guideline", "guidebook") + "our-3,evidence,Names,1,\n", "with another content"),
+        (OURS + "our-3,evidence,Names,0,\n", "must add or deduct at least one point"),
+        (OURS.replace("guideline", "guidebook") + "our-3,evidence,Names,1,\n", "with different content"),
     ]:
         answer = upload(author, broken)
         assert answer.status_code == 422

@@ -172,7 +172,7 @@ def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benc
     answer = client.post(f"{place}table/", {"file": file})
     assert [answer.status_code, *answer.json()["errors"]] == [
         422,
-        {"line": 502, "field": "criterion", "message": "A rubric has at most 500 criteria."},
+        {"line": 502, "field": "criterion", "message": "A rubric can have at most 500 criteria."},
     ]
 
 

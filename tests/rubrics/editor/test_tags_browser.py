@@ -131,9 +131,9 @@ def test_a_question_mark_in_an_empty_criterion_shows_the_keys(new_page: Callable
     expect(text).to_be_focused()
     for key in ("?", "？"):
         page.keyboard.insert_text(key) if key == "？" else page.keyboard.press(key)
-        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
         page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
         expect(text).to_have_value("")
     page.keyboard.type("Asks: what hurts?")
     expect(text).to_have_value("Asks: what hurts?")

@@ -31,7 +31,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
 
     page = new_page(user=author)
     page.goto(url)
-    first = page.get_by_label("What is said in turn 1")
+    first = page.get_by_label("Text of turn 1")
     first.fill("My head hurts. Call 212-555-0143.")
     wait_until(lambda: turns()[0].endswith("0143."), message="it saves itself")
     page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
@@ -48,7 +48,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     page.locator("#case-saved", has_text="Saved at").wait_for()
 
     page.context.set_offline(True)
-    page.get_by_label("What is said in turn 1").fill("Since when, and where?")
+    page.get_by_label("Text of turn 1").fill("Since when, and where?")
     page.get_by_label("Specialties").last.fill("neurology")
     page.get_by_label("Specialties").last.press("Enter")
     page.locator("#case-saved", has_text="No connection").wait_for()
@@ -67,7 +67,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     third.get_by_label("Reference answer").fill("From the third tab")
     wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer == "From the third tab", message="it is saved")
     second.get_by_label("Reference answer").fill("From the second tab")
-    dialog = second.get_by_role("dialog", name="Which of the two holds?")
+    dialog = second.get_by_role("dialog", name="Which version do you want to keep?")
     dialog.get_by_text("From the third tab").wait_for()
     dialog.get_by_role("button", name="Keep mine").click()
     wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer == "From the second tab", message="mine holds")
@@ -79,7 +79,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer.endswith("again"), message="merged and saved")
     assert Case.objects.get(pk=case.pk).difficulty == "high"
     third.get_by_label("Reference answer").fill("The third tab once more")
-    third.get_by_role("button", name="Take what stands").click()
+    third.get_by_role("button", name="Use saved version").click()
     third.locator("#case-saved", has_text="Saved").wait_for()
     expect(third.get_by_label("Reference answer")).to_have_value("The second tab again")
 

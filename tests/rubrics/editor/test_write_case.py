@@ -68,7 +68,7 @@ def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
     CaseFactory(benchmark=benchmark, key="neuro-009")
     assert 'value="neuro-010"' in client.get("/b/b/write/new/").text
     taken = client.post("/b/b/write/new/", {"key": "neuro-009"})
-    assert (taken.status_code, "Another case has this key" in taken.text) == (422, True)
+    assert (taken.status_code, "Another case has this short name" in taken.text) == (422, True)
     client.post("/b/b/write/new/", {"key": "neuro-010", "register": "lay", "language": "en"})
     case = Case.objects.get(key="neuro-010")
     assert (case.created_by, case.conversation) == (author, [{"role": "user", "content": ""}])
@@ -86,7 +86,9 @@ def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
         client, case, author, 2, language="Klingonese, mostly", conversation=[{"role": "nurse", "content": ""}]
     )
     assert (wrong.status_code, set(wrong.json()["errors"])) == (422, {"language", "conversation"})
-    assert send(client, case, author, 2, key="neuro-009").json()["errors"]["key"] == ["Another case has this key."]
+    assert send(client, case, author, 2, key="neuro-009").json()["errors"]["key"] == [
+        "Another case has this short name."
+    ]
     other = UserFactory()
     assert send(client, case, other, 2).json() == {"reason": "somebody-else"}
 
@@ -128,7 +130,7 @@ def test_what_is_published_cannot_change_and_its_erratum_is_a_case_of_its_own(
     assert send(client, case, author, 1, difficulty="high", key="c-1").status_code == 200
     refused = send(client, case, author, 2, reference_answer="Another")
     assert (refused.status_code, "erratum" in refused.json()["detail"]) == (422, True)
-    assert "Make an erratum" in client.get(f"/b/b/write/{case.public_id}/").text
+    assert "Create erratum" in client.get(f"/b/b/write/{case.public_id}/").text
     assert client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1"}).status_code == 422
     client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1-erratum-1"})
     erratum = Case.objects.get(key="c-1-erratum-1")
@@ -249,7 +251,7 @@ def test_the_authors_dashboard_shows_what_waits_for_whom(client: Client, author:
     }
     mine = client.get("/b/b/write.csv?mine=on").getvalue().decode().splitlines()
     assert [line.split(",")[0] for line in mine] == ["key", "begun", "mine", "sent"]
-    assert "Go on writing" in client.get("/").text
+    assert "Continue writing" in client.get("/").text
 
 
 @pytest.mark.slow

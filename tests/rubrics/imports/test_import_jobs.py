@@ -118,7 +118,7 @@ def test_a_refused_file_shows_its_faults_and_can_be_tried_again(signed_in: Clien
     assert (job.status, job.error_total) == ("refused", 3)
     assert not Response.objects.exists()
     page = signed_in.get(f"/b/bench/imports/{job.public_id}/").content.decode()
-    assert "3 faults; nothing was imported" in page
+    assert "3 errors; nothing was imported" in page
     table = b"".join(signed_in.get(f"/b/bench/imports/{job.public_id}/faults.csv").streaming_content).decode()  # type: ignore[attr-defined]
     assert table.splitlines()[0] == "line,field,message"
     assert {line.split(",")[0] for line in table.splitlines()[1:]} == {"1", "2", "3"}
@@ -258,9 +258,9 @@ def test_in_the_browser_the_page_follows_the_import_and_then_rests(
     page.goto("/b/bench/imports/")
     expect(page.get_by_role("heading", name="No imports yet")).to_be_visible()
     expect(page.get_by_label("Expert group")).to_be_hidden()
-    page.get_by_label("What is in the file").select_option("decisions")
+    page.get_by_label("File contents").select_option("decisions")
     expect(page.get_by_label("Expert group")).to_be_visible()
-    page.get_by_label("What is in the file").select_option("cases")
+    page.get_by_label("File contents").select_option("cases")
     assert axe_violations(page) == []
     page.locator("input[type=file]").set_input_files(write(tmp_path / "made-up.jsonl", [healthbench(1), "oops"]))
     page.get_by_role("button", name="Import", exact=True).click()
@@ -272,6 +272,6 @@ def test_in_the_browser_the_page_follows_the_import_and_then_rests(
     page.locator("input[type=file]").set_input_files(write(tmp_path / "good.jsonl", [healthbench(1)]))
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator("#import-state .badge")).to_have_text("Done", timeout=60_000)
-    page.get_by_role("link", name="To the overview").click()
+    page.get_by_role("link", name="Go to overview").click()
     expect(page.locator(".tile").first).to_contain_text("1")
     assert axe_violations(page) == []

@@ -94,7 +94,7 @@ def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Cli
     assert not Case.objects.exists(), "a preview stores nothing"
     assert not Criterion.objects.exists()
     page = page_of(signed_in, job)
-    assert "Preview: nothing is written yet" in page
+    assert "Preview: nothing has been saved yet" in page
     assert "为什么咳嗽？" in page
     assert "read as GB18030" in page
     assert "Only kept as further details: “备注”" in page
@@ -107,10 +107,10 @@ def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Cli
     assert list(points) == [("询问吸烟", 5), ("推荐抗生素", -3)]
     # Pressed twice there is one import, and the preview leads to it.
     assert send(signed_in, job, "import") == done
-    assert f'href="/b/bench/imports/{done.public_id}/">To the import' in page_of(signed_in, job)
+    assert f'href="/b/bench/imports/{done.public_id}/">Go to the import' in page_of(signed_in, job)
     # The same file once more changes nothing.
     again = upload(signed_in, TABLE)
-    assert "importing it would change nothing" in page_of(signed_in, again)
+    assert "Importing it again would change nothing" in page_of(signed_in, again)
     assert send(signed_in, again, "import").counts["cases"] == {"created": 0, "unchanged": 1}
 
 
@@ -129,7 +129,7 @@ def test_after_a_failed_import_the_preview_can_be_imported_again(
     assert (failed.status, Case.objects.count()) == ("failed", 0)
     page = page_of(signed_in, job)
     assert 'value="import"' in page
-    assert "To the import" not in page
+    assert "Go to the import" not in page
     # Neither the columns nor the import are closed, and the file need not be sent again.
     again = send(signed_in, job, "preview", encoding="gb18030", delimiter="semicolon")
     done = send(signed_in, again, "import")
@@ -276,7 +276,7 @@ def test_in_the_browser_a_workbook_is_mapped_previewed_and_imported(
     expect(page.get_by_role("link", name="verdicts.csv")).to_be_hidden()
     page.locator("input[type=file]").set_input_files(tmp_path / "cases.xlsx")
     page.get_by_role("button", name="Preview", exact=True).click()
-    expect(page.get_by_role("heading", name="Preview: nothing is written yet")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("heading", name="Preview: nothing has been saved yet")).to_be_visible(timeout=WAIT_MS)
     expect(page.locator(".notice.error")).to_contain_text("Question of the user")
     assert axe_violations(page) == []
     page.get_by_label("What the column “What the patient says” holds").select_option("Question of the user")

@@ -130,7 +130,7 @@ def test_responses_that_name_their_author_are_flagged(tmp_path, benchmark) -> No
         for n, text in enumerate(NAMES_ITSELF + NAMES_NOBODY)
     ]
     _out, err = run(write(tmp_path / "r.jsonl", rows))
-    assert f"note: {len(NAMES_ITSELF)} responses seem to say who wrote them" in err
+    assert f"note: {len(NAMES_ITSELF)} responses seem to reveal who wrote them" in err
     flagged = Response.objects.filter(metadata__has_key="self_identification").values_list("text", flat=True)
     assert set(flagged) == set(NAMES_ITSELF)
     again, _err = run(write(tmp_path / "r.jsonl", rows))

@@ -137,7 +137,7 @@ def test_a_draft_is_the_authors_whom_the_importer_names(benchmark: Any) -> None:
             progress=lambda read: None,
         )
 
-    with pytest.raises(DomainError, match="no author"):
+    with pytest.raises(DomainError, match="is not an author"):
         run_as(stranger.email)
     run_as(author.email)
     assert RubricDraft.objects.get().rubric.contributors.get().user == author

@@ -115,7 +115,7 @@ def workbook(rows: list[list[object]]) -> bytes:
 def test_of_a_table_no_more_is_read_than_a_rubric_has() -> None:
     faults, taken = Faults(), iter([(number, ["Names the dose"]) for number in range(1, 1000)])
     assert read_table(taken, faults).rows == []
-    assert [fault.message for fault in faults.first] == ["A rubric has at most 500 criteria."]
+    assert [fault.message for fault in faults.first] == ["A rubric can have at most 500 criteria."]
     assert next(taken)[0] == 503  # the heading, 500 criteria, and one to see that there are more
 
 

@@ -92,7 +92,7 @@ def test_a_check_keeps_a_draft_from_review_and_from_being_published(registries: 
         publication_check=lambda rubric, items: [LineError(1, "suggestion", "Nobody took it.")] if closed else [],
         publication_listener=lambda before, after, at: published.append((before and before.version, after.version)),
     )
-    with pytest.raises(NotReady, match="1 thing keeps"):
+    with pytest.raises(NotReady, match="1 problem must be fixed"):
         send_to_review(rubric=writing.rubric, note="Other", by=writing.writer, at=at)
     closed.clear()
     send_to_review(rubric=writing.rubric, note="Other", by=writing.writer, at=at)

@@ -51,7 +51,7 @@ def test_from_the_form_to_the_readings(new_page: Callable[..., Page], benchmark:
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#import-state")).to_be_visible()
     work_on_newest()
-    expect(page.get_by_role("heading", name="Preview: nothing is written yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Preview: nothing has been saved yet")).to_be_visible()
     look_at(page)
 
     # “soon” has no rule yet: it gets one, and the file is still chosen.
@@ -62,8 +62,8 @@ def test_from_the_form_to_the_readings(new_page: Callable[..., Page], benchmark:
     expect(page.get_by_label("Source label")).to_have_count(8)
     page.get_by_role("button", name="Remove rule 8").click()
     expect(page.get_by_label("Source label")).to_have_count(7)
-    page.get_by_label("Becomes").first.select_option("between-1")
-    page.get_by_role("button", name="Save the scheme").click()
+    page.get_by_label("Maps to").first.select_option("between-1")
+    page.get_by_role("button", name="Save scheme").click()
     expect(page.get_by_label("Dataset")).to_have_value("portal-2025")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#import-state")).to_be_visible()
@@ -71,7 +71,7 @@ def test_from_the_form_to_the_readings(new_page: Callable[..., Page], benchmark:
     expect(page.get_by_text("between non-emergency|emergency")).to_be_visible()
     look_at(page)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_role("heading", name="Preview: nothing is written yet")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Preview: nothing has been saved yet")).to_have_count(0)
     work_on_newest()
     expect(page.get_by_text("Missing readings")).to_be_visible()
     look_at(page)
@@ -89,12 +89,12 @@ def test_scales_are_read_and_made(new_page: Callable[..., Page], benchmark: Benc
     page.get_by_role("button", name="Remove level 1").click()
     expect(page.get_by_label("Value")).to_have_count(4)
     page.get_by_label("Label, English").first.fill("Later")
-    page.get_by_role("button", name="Show it again").click()
+    page.get_by_role("button", name="Update preview").click()
     expect(page.locator(".acuity-level").first).to_contain_text("Later")
     # The letter and one to four bars tell levels apart without colour.
     widths = [bars.bounding_box()["width"] for bars in page.locator(".acuity-level .bars").all()]  # type: ignore[index]
     assert widths == sorted(widths)
     assert len(set(widths)) == 4
-    page.get_by_role("button", name="Save the scale").click()
+    page.get_by_role("button", name="Save scale").click()
     expect(page.get_by_role("heading", name="ours")).to_be_visible()
     look_at(page)

@@ -61,20 +61,20 @@ def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> Non
     job, page = preview(staff, jsonl(*rows))
     assert table_sizes(ImportJob._meta.db_table) == before
     assert (job.status, job.options["preview"]) == ("done", "1")
-    assert "Preview: nothing is written yet" in page
+    assert "Preview: nothing has been saved yet" in page
     assert "I cannot help with that." in page
-    assert "1 stored flag contradicts label and level (lines 2)" in page
-    assert "Columns that are not read: note." in page
+    assert "1 stored flag contradicts its label and level (lines 2)" in page
+    assert "Columns not read: note." in page
     assert "previews" not in page
     # The label, what it becomes, its cases and an example.
-    cells = page[page.index("What each label becomes</h2>") :]
+    cells = page[page.index("Mapping of each label</h2>") :]
     assert cells.index(">em<") < cells.index("emergency") < cells.index("d-0001")
 
     second = confirm(staff, job)
     assert confirm(staff, job) == second, "pressed twice, it is one import"
     page = text(staff, f"/b/bench/imports/{job.public_id}/")
-    assert f'href="/b/bench/imports/{second.public_id}/">To the import' in page
-    assert "nothing is written yet" not in page
+    assert f'href="/b/bench/imports/{second.public_id}/">Go to the import' in page
+    assert "nothing has been saved yet" not in page
     assert ImportJob.objects.count() == 2
     assert (second.file.name, second.options) == (
         job.file.name,
@@ -85,7 +85,7 @@ def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> Non
     page = text(staff, f"/b/bench/imports/{second.public_id}/")
     assert f'href="{ACUITY}"' in page
     assert "Cases without a text" in page
-    assert "1 reading says no one level (Refused: 1)" in page
+    assert "1 reading does not indicate a single level (Refused: 1)" in page
     assert SourceLabel.objects.count() == 3
     assert AcuityReading.objects.count() == 3
     assert Case.with_stubs.filter(is_stub=True).count() == 3
@@ -126,7 +126,7 @@ def test_the_same_file_again_changes_nothing(staff: Client) -> None:
     jobs = ImportJob._meta.db_table
     before = table_sizes(jobs)
     job, page = preview(staff, content)
-    assert "Everything in this file is there already" in page
+    assert "Everything in this file has already been imported" in page
     again = work(confirm(staff, job))
     assert again.counts["readings"] == {"created": 0, "unchanged": 1}
     assert table_sizes(jobs) == before
@@ -158,7 +158,7 @@ def test_a_label_without_a_rule_leads_to_a_new_version_of_the_scheme(staff: Clie
     # Back in the form the file is kept, and what was entered.
     back = answer.url  # type: ignore[attr-defined]
     page = text(staff, back)
-    assert "Without another file, results.jsonl is used again." in page
+    assert "If you choose no other file, results.jsonl is used again." in page
     assert '<option value="em-ne-sc" selected>' in page
     terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "reading_format": "qa", "format": "auto"}
     assert staff.post(back, terms).status_code == 302
@@ -190,7 +190,7 @@ def test_the_scheme_is_found_by_the_labels_and_changed_on_the_preview(staff: Cli
         ("portal-1-6", "four"), ("direct", "five"), ("emergency-department", "three"),
         ("emergency-department", "four"), ("emergency-department", "five"),
     }  # fmt: skip
-    assert "found by the labels of the file" in page
+    assert "selected by the labels in the file" in page
     assert "1 answer is missing (line 7)" in page
     choice = 'value="emergency-department four"'
     assert "5 labels without a level" in page[page.index(choice) :][:400]
@@ -213,11 +213,11 @@ def test_a_file_without_labels_is_read_by_its_levels(staff: Client) -> None:
     assert job.counts["previews"][0]["series"][0]["level"] == 2
     # No scheme fits labels that are not there.
     assert job.counts["previews"][0]["fitting"] == []
-    assert "This file holds no labels." in page
-    assert "found by the words of the readings" in page
+    assert "This file contains no labels." in page
+    assert "selected by the words of the readings" in page
     assert "Another scheme" not in page
     _job, page = preview(staff, b"case,candidate,level,reference\na,M,em,em\n", "two.csv", scheme="", scale="")
-    assert "This file holds no labels." not in page
+    assert "This file contains no labels." not in page
     assert "Another scheme" in page
 
 
@@ -225,9 +225,9 @@ def test_the_same_file_as_another_candidate_has_a_note(staff: Client) -> None:
     content = jsonl(result(1, "em", "em"), result(2, "ne", "sc"))
     work(confirm(staff, preview(staff, content, "gpt.jsonl")[0]))
     _job, page = preview(staff, content, "gpt.jsonl")
-    assert "This very file was imported before" not in page
+    assert "This file was already imported" not in page
     _job, page = preview(staff, content, "renamed.jsonl")
-    assert "This very file was imported before as “gpt” (gpt.jsonl). Here it stands for “renamed”" in page
+    assert "This file was already imported as “gpt” (gpt.jsonl). You are now importing it as “renamed”" in page
 
 
 def test_a_finished_import_says_its_options_in_words(staff: Client) -> None:
@@ -236,7 +236,7 @@ def test_a_finished_import_says_its_options_in_words(staff: Client) -> None:
     facts = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>([^<]*)</dd>", page))
     assert facts == {
         "Dataset": "d", "Scale": "three", "Label scheme": "em-ne-sc", "Candidate": "M",
-        "Format of readings": "Forced choice", "Shape of the file": "By its beginning",
+        "Format of readings": "Forced choice", "Shape of the file": "Detect from the beginning of the file",
     }  # fmt: skip
 
 
@@ -265,8 +265,8 @@ def test_forms_and_lists_cost_the_same_with_more_scales_and_imports(staff: Clien
 
 def test_faults_of_a_preview_stand_by_line_and_field(staff: Client) -> None:
     job, page = preview(staff, jsonl(result(1, "em", "em"), result(1, "em", "ne")))
-    assert "its faults are listed below" in page
-    assert "The candidate has this sample already" in page
+    assert "This file cannot be imported. Fix the errors below." in page
+    assert "The candidate already has this sample" in page
     assert confirm(staff, job) == job
     assert ImportJob.objects.count() == 1
 
@@ -369,7 +369,7 @@ def test_a_scale_is_made_and_a_change_is_a_new_version(staff: Client, benchmark:
     staff.post(NEW_SCALE, {"name": "ours", **level_rows("later", "soon", "now"), "save": "1"})
     assert list(AcuityScale.objects.order_by("version").values_list("version", flat=True)) == [1, 2]
     page = text(staff, SCALES)
-    assert "a newer one is used now" in page
+    assert "a newer version is now in use" in page
     assert "What soon means." in page
 
 
@@ -383,10 +383,10 @@ def test_a_scale_with_a_starters_name_follows_the_starter(staff: Client) -> None
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (level_rows("only"), "A scale has 2 to 6 levels."),
-        (level_rows("a", "b", "c", "d", "e", "f", "g"), "A scale has 2 to 6 levels."),
-        (level_rows("a", "a"), "Another level has this name."),
-        (level_rows("a", "cannot-tell"), "This cannot name a level."),
+        (level_rows("only"), "A scale must have 2 to 6 levels."),
+        (level_rows("a", "b", "c", "d", "e", "f", "g"), "A scale must have 2 to 6 levels."),
+        (level_rows("a", "a"), "Another level already has this name."),
+        (level_rows("a", "cannot-tell"), "This cannot be the name of a level."),
         (level_rows("a", ""), "row-1-value_error"),
     ],
 )
@@ -436,13 +436,13 @@ def test_two_rules_for_one_label_are_refused(staff: Client) -> None:
             for name, value in (("source_label", label), ("becomes", "panel"))}  # fmt: skip
     answer = staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", **rows, "save": "1"})
     assert answer.status_code == 422
-    assert "There is a rule for this label before." in answer.content.decode()
+    assert "An earlier rule already applies to this label." in answer.content.decode()
     assert staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", "save": "1"}).status_code == 422
     assert not LabelScheme.objects.exists()
 
 
 def test_a_preview_asks_whether_the_columns_are_physicians(staff: Client) -> None:
-    question = "Are they physicians?"
+    question = "If these are physicians, import the file under Imports"
     wide = b"case,Dr A,Dr B\na,emergency,self-care\n"
     job, page = preview(staff, wide, "votes.csv", scheme="direct")
     assert question in page and "“Dr A”, “Dr B”" in page
@@ -456,20 +456,20 @@ def test_a_preview_asks_whether_the_columns_are_physicians(staff: Client) -> Non
 def test_samples_that_a_file_does_not_have_are_named(staff: Client) -> None:
     rows = [result(case, "em", "em", run_id=run) for case in (1, 2, 3) for run in (1, 2, 3) if (case, run) != (2, 3)]
     job, page = preview(staff, jsonl(*rows), candidate="M")
-    note = "M (Forced choice) has 3 samples on some cases and 1 less in all on others (d-0002)."
+    note = "M (Forced choice) has 3 samples on some cases and is 1 sample short in total on others (d-0002)."
     assert note in page
     done = confirm(staff, job)
     work(done)
     assert note in text(staff, f"/b/bench/imports/{done.public_id}/")
-    assert "less in all" not in preview(staff, jsonl(*rows[:3]), candidate="N")[1]
+    assert "short in total" not in preview(staff, jsonl(*rows[:3]), candidate="N")[1]
 
 
 def test_readings_that_are_labels_of_several_levels_are_named(staff: Client) -> None:
     rows = [result(1, "em", "em"), result(2, "ne", "ne"), result(3, "ne", "ne"), result(4, "sc", "sc|em")]
-    note = "2 readings are labels for which the scheme has no one level (“ne”)"
+    note = "2 readings have labels for which the scheme gives no single level (“ne”)"
     # On four levels non-emergency is for the panel.
     assert note in preview(staff, jsonl(*rows), scale="four")[1]
-    assert "no one level (" not in preview(staff, jsonl(*rows), scale="three")[1]
+    assert "no single level (" not in preview(staff, jsonl(*rows), scale="three")[1]
 
 
 def test_results_of_cases_with_a_text_are_not_counted_as_cases_without_one(staff: Client, tmp_path: Path) -> None:
@@ -485,7 +485,7 @@ def test_a_preview_names_fifty_lines_of_what_is_not_there(staff: Client, tmp_pat
     _job, page = preview(staff, jsonl(*rows))
     missing = ", ".join(str(n) for n in range(1, 11, 2))
     # A row whose label has no rule is not read any further.
-    assert f"5 answers are missing (lines {missing}). They count as asked and not given." in " ".join(page.split())
+    assert f"5 answers are missing (lines {missing}). They count as requested but not given." in " ".join(page.split())
     assert f"lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
     assert "61, 62" not in page
     known = [result(n, "em", "" if n % 10 else "em") for n in range(1, 71)]

@@ -44,7 +44,7 @@ def test_each_step_leads_to_a_page_that_ends_it(staff: Client, benchmark: Benchm
     assert staff.post(url, {"take": "three"}).status_code == 302
     assert AcuityScale.objects.get().name == "three"
 
-    assert next_step(staff)[:2] == ("Import how urgent the cases are", "/b/bench/case-acuity/import/")
+    assert next_step(staff)[:2] == ("Import the urgency of the cases", "/b/bench/case-acuity/import/")
     labels = [{"urgency_level": level, "case_description": f"Case {level}."} for level in ("em", "ne", "sc")]
     work(services.confirm_preview(job=preview(staff, jsonl(*labels))[0], by=by))
 
@@ -60,16 +60,16 @@ def test_each_step_leads_to_a_page_that_ends_it(staff: Client, benchmark: Benchm
     }
     sign_reference_set(scale=scale, **terms, by=by, at=timezone.now())
 
-    assert next_step(staff)[:2] == ("Collect what candidates say", "/b/bench/case-acuity/")
+    assert next_step(staff)[:2] == ("Collect candidates’ readings", "/b/bench/case-acuity/")
     rows = [result(number, level, "em") for number, level in enumerate(("em", "ne", "sc"), start=1)]
     work(services.confirm_preview(job=preview(staff, jsonl(*rows))[0], by=by))
 
-    assert next_step(staff)[:2] == ("Read who over- and under-triages", "/b/bench/acuity/")
+    assert next_step(staff)[:2] == ("View over- and under-triage", "/b/bench/acuity/")
     Report.objects.create(benchmark=benchmark, kind="acuity", status="done", created_by=by, created_at=timezone.now())
     assert next_step(staff)[0] == ""
     page = staff.get("/b/bench/").content.decode()
     assert page.index("From levels of urgency") < page.index("From cases to a report"), "what is further along leads"
-    assert "Read how far they agree" in page
+    assert "View agreement" in page
 
 
 def test_a_label_for_the_panel_asks_for_votes(staff: Client, benchmark: Benchmark) -> None:

@@ -55,7 +55,7 @@ def test_vignettes_and_results_of_two_models_meet(tmp_path: Path, vignettes: Pat
     assert "readings: 5 created" in out
     assert "missing readings: 1 created" in out
     # The flag of line 2 says that sc is right for ne; what was not given is neither right nor wrong.
-    assert "1 stored flag contradicts label and level (lines 2)" in out
+    assert "1 stored flag contradicts its label and level (lines 2)" in out
     assert states() == [
         ("one", "d-0001", 0, "level", 2),
         ("one", "d-0002", 0, "level", 0),
@@ -93,19 +93,19 @@ def test_rows_without_a_rule_are_refused_with_label_line_and_number(tmp_path: Pa
     rows = [result(1, "em", "em"), result(2, "urgent", "em"), result(3, "urgent", "em")]
     path = write(tmp_path, "one.jsonl", jsonl(*rows))
     refused(path, match="line 2, true_urgency: The scheme em-ne-sc has no rule for “urgent”.", **THREE)
-    refused(path, match="“urgent” stands in 2 rows.", **THREE)
+    refused(path, match="“urgent” appears in 2 rows.", **THREE)
 
 
 def test_another_text_label_or_answer_is_refused(tmp_path: Path, vignettes: Path) -> None:
     command(vignettes, write(tmp_path, "one.jsonl", jsonl(result(1, "em", "em"))), **THREE)
     other_text = [{**VIGNETTES[0], "case_description": "Something else."}, *VIGNETTES[1:]]
-    message = "line 1, text: The case “d-0001” is stored with another text"
+    message = "line 1, text: The case “d-0001” is stored with a different text"
     refused(write(tmp_path, "other.jsonl", jsonl(*other_text)), match=message, **THREE)
     other_label = [VIGNETTES[0], {**VIGNETTES[1], "urgency_level": "em"}]
-    message = "line 2, label: The case “d-0002” has another label in this dataset: “ne”."
+    message = "line 2, label: The case “d-0002” already has a different label in this dataset: “ne”."
     refused(write(tmp_path, "other.jsonl", jsonl(*other_label)), match=message, **THREE)
     other = write(tmp_path / "..", "one.jsonl", jsonl(result(2, "ne", "ne"), result(1, "em", "ne")))
-    refused(other, match="line 2, sample: “one” has another answer in this sample: line 1 of one.jsonl.", **THREE)
+    refused(other, match="line 2, sample: “one” has a different answer in this sample: line 1 of one.jsonl.", **THREE)
 
 
 def test_the_same_level_in_other_words_is_the_same_answer(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_same_level_in_other_words_is_the_same_answer(tmp_path: Path) -> Non
     other = jsonl(result(1, "em", "Emergency"), result(2, "em", "invalid"))
     assert "readings: 0 created, 2 unchanged" in command(write(tmp_path, "one.jsonl", other), **THREE)
     other = jsonl(result(2, "em", "apple"))
-    refused(write(tmp_path, "one.jsonl", other), match="line 1, sample: “one” has another answer", **THREE)
+    refused(write(tmp_path, "one.jsonl", other), match="line 1, sample: “one” has a different answer", **THREE)
 
 
 def test_another_confidence_is_refused(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_another_confidence_is_refused(tmp_path: Path) -> None:
     assert "readings: 0 created, 1 unchanged" in command(write(tmp_path, "no.csv", text.format("")), dataset="d")
     other = write(tmp_path, "three.csv", text.format(87))
     refused(
-        other, match="line 2, confidence: “M” has another confidence in this sample: line 2 of one.csv", dataset="d"
+        other, match="line 2, confidence: “M” has a different confidence in this sample: line 2 of one.csv", dataset="d"
     )
 
 
@@ -197,9 +197,9 @@ def test_a_row_whose_cells_all_stood_before_is_read_and_refused_like_any_other(t
     ]
     two = write(tmp_path, "two.csv", head + "\n".join([*rows, *bad]))
     for match in (
-        "line 6, sample: The candidate has this sample already, in line 2 of two.csv.",
-        "line 7, confidence: A confidence is a number from 0 to 100.",
-        "line 8, reference: The case has another label before: “emergency”.",
+        "line 6, sample: The candidate already has this sample, in line 2 of two.csv.",
+        "line 7, confidence: A confidence must be a number from 0 to 100.",
+        "line 8, reference: The case has a different label earlier: “emergency”.",
         "line 9, candidate: A candidate cannot be called “all”.",
     ):
         refused(two, match=match, dataset="d")
@@ -212,7 +212,7 @@ def test_two_copies_of_a_file_are_no_two_samples(tmp_path: Path) -> None:
         command(*paths, candidate="M", **THREE)
     assert not AcuityReading.objects.exists()
     # Without a name each file is a candidate of its own, and the second says so.
-    assert "This very file was imported before as “one” (one.jsonl)." in command(*paths, **THREE)
+    assert "This file was already imported as “one” (one.jsonl)." in command(*paths, **THREE)
     assert [name for name, *_rest in states()] == ["one", "two"]
 
 
@@ -226,12 +226,12 @@ def test_the_command_finds_the_scheme_by_the_labels(tmp_path: Path) -> None:
 
 def test_names_that_are_too_long_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "a" * 230 + ".csv", "case,level\nx,emergency\n")
-    refused(path, match="line 2, candidate: A name has at most 200 characters: “aaaa", dataset="d")
+    refused(path, match="line 2, candidate: A name can have at most 200 characters: “aaaa", dataset="d")
     wide = write(tmp_path, "wide.csv", f"case,reference,{'b' * 201},all\nx,emergency,emergency,emergency\n")
-    refused(wide, match="line 2, candidate: A name has at most 200 characters: “bbb", dataset="d")
+    refused(wide, match="line 2, candidate: A name can have at most 200 characters: “bbb", dataset="d")
     refused(wide, match="line 2, candidate: A candidate cannot be called “all”.", dataset="d")
     matrix = write(tmp_path, "matrix.csv", f"set,reference,level,n\n{'c' * 195},emergency,emergency,1\n")
-    refused(matrix, match="line 2, case: A name has at most 200 characters", dataset="d")
+    refused(matrix, match="line 2, case: A name can have at most 200 characters", dataset="d")
 
 
 def test_labels_mapped_by_a_newer_scheme_are_further_rows(tmp_path: Path, vignettes: Path) -> None:
@@ -316,4 +316,4 @@ def test_import_cases_refuses_the_key_of_a_stub(tmp_path: Path) -> None:
     path, out = write(tmp_path, "cases.jsonl", jsonl(row)), io.StringIO()
     with pytest.raises(CommandError, match="1 fault refused"):
         call_command("import_cases", str(path), benchmark="bench", stdout=out, stderr=out)
-    assert "line 1, prompt_id: The case “d-0001” came without a text from an import of acuity." in out.getvalue()
+    assert "line 1, prompt_id: The case “d-0001” was created without a text by an acuity import." in out.getvalue()

@@ -61,7 +61,7 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     assert "four" in page(staff, "judge", judge.public_id)
     size = page(staff, "run-size", judge=judge.public_id, replicates=1)
     assert "Readings" in size
-    assert "Guessed from the length of the requests about 6 responses" in size
+    assert "Estimated from the length of the requests about 6 responses" in size
     staff.post(reverse("scoring:run-new", args=["advised"]), {"judge": judge.public_id, "replicates": 1})
     run = work(JudgeRun.objects.get())
     assert run.status == "finished"
@@ -69,7 +69,7 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     assert "Refused" in shown
     data = page(staff, "acuity")
     assert "Read by a judge" in data
-    assert "No candidate has a reading yet" not in data
+    assert "No candidate has readings yet" not in data
     rows = b"".join(staff.get(reverse("scoring:acuity-candidates-csv", args=["advised"]))).decode("utf-8-sig")
     assert [row.split(",")[2:8] for row in rows.splitlines()[1:]] == [
         ["alpha", "chat", "judge", "3", "3", "2"],  # at home, to urgent care; then only a question
@@ -78,7 +78,7 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     readings = page(staff, "run-readings", run.public_id)
     assert "<mark>Call an ambulance now.</mark>" in readings
     assert "If it gets worse, call an ambulance." in readings
-    assert "under a condition: Emergency" in readings
+    assert "conditional: Emergency" in readings
     refused = page(staff, "run-readings", run.public_id, state="refused")
     assert "cannot help" in refused
     assert "<mark>" not in refused
@@ -103,17 +103,17 @@ def test_a_measurement_says_what_it_takes_before_it_begins(
     assert reverse("scoring:judge-level-shifts-size", args=["advised", judge.public_id]) in page(
         staff, "judge", judge.public_id
     )
-    assert "Begin one first" in size(responses=10, seed=0)
+    assert "Start a run first" in size(responses=10, seed=0)
     work(start(advised, judge))
     # Four of six responses advise a level; each is read ten times, for 400 tokens in and 20 out, by the last run.
     text = size(responses=10, seed=0)
     assert "≈ 40<" in text
     assert "≈ 16,000" in text
-    assert "in, and 800 out" in text
+    assert "input, 800 output" in text
     assert "≈ 17.60 USD" in text
-    assert "would stop before its end" not in text
-    assert "would stop before its end" in size(responses=10, seed=0, budget="17.59")
-    assert "would stop before its end" not in size(responses=10, seed=0, budget="17.61")
+    assert "would stop early" not in text
+    assert "would stop early" in size(responses=10, seed=0, budget="17.59")
+    assert "would stop early" not in size(responses=10, seed=0, budget="17.61")
     assert "≈ 4.40 USD" in size(responses=1, seed=0)
     assert "Responses: " in size(responses=0, seed=0)
     assert JudgeRun.objects.count() == 1
@@ -129,7 +129,7 @@ def test_without_a_run_of_the_same_model_lengths_are_measured(
     work(start(advised, level_judge(advised, loopback, name="levels")))
     newer = level_judge(advised, loopback, "level-gullible", name="levels")
     text = page(staff, "judge-level-shifts-size", newer.public_id, responses=10, seed=0)
-    assert "Guessed from the length of the requests about 4 responses" in text
+    assert "Estimated from the length of the requests about 4 responses" in text
 
 
 @pytest.mark.parametrize(("model", "shifts"), [("ok", [0, 0, 1.5]), ("level-gullible", [1.5, 1.5, 1.5])])
@@ -139,7 +139,7 @@ def test_texts_that_claim_an_emergency_are_measured(
     judge = level_judge(advised, loopback, model)
     address = reverse("scoring:judge-level-shifts", args=["advised", judge.public_id])
     refused = staff.post(address, {"responses": 10, "seed": 0}, follow=True).content.decode()
-    assert "Begin one first" in refused
+    assert "Start a run first" in refused
     plain = work(start(advised, judge))
     staff.post(address, {"responses": 10, "seed": 0})
     run = work(JudgeRun.objects.get(purpose="acuity-edited"))

@@ -55,7 +55,7 @@ def test_a_newer_version_adds_rows_and_changes_none(staff: Client, labels: None)
     assert "<b>For the panel</b>" in cells
     assert "Map 4 labels again" in page
     answer = staff.post(PAGE, {**CHOICE, "seen": "em-ne-sc 2"}, follow=True)
-    assert "4 labels are mapped by the scheme em-ne-sc 2." in answer.content.decode()
+    assert "4 labels have been mapped with the scheme em-ne-sc 2." in answer.content.decode()
     assert "labels mapped again" in answer.content.decode()
     assert stored(1) == before
     assert stored(2) == [
@@ -69,9 +69,9 @@ def test_a_newer_version_adds_rows_and_changes_none(staff: Client, labels: None)
     assert newest.created_by == Benchmark.objects.get().roles.get().user
     sizes = table_sizes()
     again = staff.post(PAGE, CHOICE, follow=True)
-    assert "0 labels are mapped" in again.content.decode()
+    assert "0 labels have been mapped" in again.content.decode()
     assert table_sizes() == sizes
-    assert "4 labels are mapped by this version already" in staff.get(PAGE, CHOICE).content.decode()
+    assert "4 labels have already been mapped with this version" in staff.get(PAGE, CHOICE).content.decode()
 
 
 def test_labels_are_mapped_however_few_are_read_at_once(
@@ -79,7 +79,7 @@ def test_labels_are_mapped_however_few_are_read_at_once(
 ) -> None:
     newer_scheme(staff, em="level-2", ne="panel", sc="level-0")
     monkeypatch.setattr(selectors, "CHUNK", 3)
-    assert "4 labels are mapped by the scheme" in staff.post(PAGE, CHOICE, follow=True).content.decode()
+    assert "4 labels have been mapped with the scheme" in staff.post(PAGE, CHOICE, follow=True).content.decode()
     assert [row[:4] for row in stored(2)] == [
         ("d-0001", "em", "direct", 2),
         ("d-0002", "ne", "panel", None),
@@ -91,8 +91,8 @@ def test_labels_are_mapped_however_few_are_read_at_once(
 def test_a_label_without_a_rule_refuses_all(staff: Client, labels: None) -> None:
     newer_scheme(staff, em="level-2", sc="level-0")
     page = staff.get(PAGE, CHOICE).content.decode()
-    assert "labels have no rule" in page
-    assert "No rule: refused" in page
+    assert "Labels cannot be mapped because some have no rule" in page
+    assert "No rule: rejected" in page
     assert "labels again</button>" not in page
     sizes = table_sizes()
     answer = staff.post(PAGE, CHOICE)
@@ -112,7 +112,7 @@ def test_a_version_that_nobody_saw_maps_nothing(staff: Client, labels: None) -> 
 
 def test_a_benchmark_without_labels_says_what_to_do(staff: Client) -> None:
     page = staff.get(PAGE).content.decode()
-    assert "No case has a label from elsewhere" in page
+    assert "No case has an imported label" in page
     assert 'href="/b/bench/case-acuity/import/"' in page
 
 

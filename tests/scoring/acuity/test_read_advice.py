@@ -121,7 +121,7 @@ def test_a_level_needs_its_words_and_stays_as_it_was_handed_in(run: JudgeRun, gr
     for wrong in ({"certainty": 50}, {"upper": "urgent-care"}, {"escalation": "no-level"}):
         with pytest.raises(DomainError):
             mark(task, "primary-care", (0, 5), version=1, **wrong)
-    with pytest.raises(DomainError, match="within the response"):
+    with pytest.raises(DomainError, match="The evidence is outside the response"):
         mark(task, "primary-care", (0, len(text) + 1), version=1)
     answer = mark(task, "primary-care", (0, 38), version=1, escalation="emergency")
     assert answer.evidence == [{"start": 0, "end": 38, "quote": text[:38]}]
@@ -216,7 +216,7 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     preview = client.get(reverse("scoring:read-batch-preview", args=ids), form).content.decode()
     assert "Level read by the judge" in preview
     refused = client.get(reverse("scoring:read-batch-preview", args=ids), {**form, "readers": 3}).content.decode()
-    assert "3 readers per response asked, the group has 2" in refused
+    assert "3 readers per response are required, but only 2 in the group" in refused
     digest = preview.split('name="digest" value="')[1].split('"')[0]
     answer = client.post(reverse("scoring:read-batch-new", args=ids), {**form, "title": "Read", "digest": digest})
     assert answer.status_code == 302
@@ -309,7 +309,7 @@ def test_a_report_compares_judge_and_physicians(
     # The judge reads the appointment that one of two physicians takes for urgent care as what it is.
     assert "C → B: 1 (33%)" in text
     assert "C → C: 2 (67%)" in text
-    assert "4 marks are left out because one side has no level" in text
+    assert "4 marks are not shown because one side has no level" in text
     # Of four responses with two marks each the physicians are alike on three.
     assert "Same level, Judge and a physician: 0.875" in text
     assert "Same level, Two physicians: 0.750" in text

@@ -53,15 +53,15 @@ def test_the_preview_counts_and_says_the_most_that_it_costs(
     CaseFactory(benchmark=cases, key="stub", rubric=0, conversation=[], is_stub=True)
     page = staff.post(f"{NEW}size", filled(loopback, price_in=0, price_out=10)).content.decode()
     assert "20" in page and "4 cases" in page
-    assert "1 case without a text is left out." in page
+    assert "1 case without a text is not included." in page
     # 20 answers of at most 100 tokens at 10 a million.
     assert "0.0200 EUR" in page
     page = staff.post(f"{NEW}size", filled(loopback, price_out=10, budget="0.01")).content.decode()
-    assert "The run may stop before its end" in page
+    assert "The run may stop early" in page
     page = staff.post(f"{NEW}size", filled(loopback, ask="schema", logprobs="on")).content.decode()
-    assert "Only an answer of one letter" in page
+    assert "Log probabilities require an answer of one letter" in page
     page = staff.post(f"{NEW}size", filled(loopback, budget="1")).content.decode()
-    assert "A budget needs the prices of the model." in page
+    assert "To set a budget, enter the prices of the model." in page
     assert loopback.requests() == 0 and not ClassificationRun.objects.exists()
 
 
@@ -73,7 +73,7 @@ def test_a_run_from_the_form_to_its_file(staff: Client, cases: Benchmark, loopba
     assert 'hx-trigger="every 1s"' in staff.get(answer.url).content.decode()  # type: ignore[attr-defined]
     work(run)
     page = staff.get(f"/b/asked/case-acuity/runs/{run.public_id}/").content.decode()
-    assert "The endpoint refused to give log probabilities: 8 answers were asked for without them." in page
+    assert "The endpoint refused to give log probabilities, so 8 answers were requested without them." in page
     assert "hx-trigger" not in page.partition("steps-progress")[2].partition("</section>")[0]
     assert staff.get("/b/asked/case-acuity/runs/").content.decode().count(run.candidate_name) == 1
     text = b"".join(staff.get(f"/b/asked/case-acuity/runs/{run.public_id}/readings.csv")).decode("utf-8-sig")
@@ -87,9 +87,9 @@ def test_a_run_from_the_form_to_its_file(staff: Client, cases: Benchmark, loopba
         assert row["left_out"] == "logprobs top_logprobs"
     answer = staff.post(NEW, filled(loopback, model="choice", samples=2))
     assert answer.status_code == 422
-    assert "Nothing is due" in answer.content.decode()
+    assert "There is nothing to run" in answer.content.decode()
     answer = staff.post(f"/b/asked/case-acuity/runs/{run.public_id}/resume", {})
-    assert answer.status_code >= 400 and "Nothing is left" in answer.content.decode()
+    assert answer.status_code >= 400 and "There is nothing left to request" in answer.content.decode()
 
 
 def test_the_api_begins_shows_cancels_and_resumes(
@@ -133,7 +133,7 @@ def test_the_command_asks_and_says_what_came(
     line = first.getvalue().splitlines()[0]
     assert line.startswith("4 requests on 4 cases, about ")
     assert line.endswith(" tokens in, at most 4,100 out; at most 409.60 USD")
-    with pytest.raises(CommandError, match="Nothing is due"):
+    with pytest.raises(CommandError, match="There is nothing to run"):
         call_command("classify", **given, model="choice-refuses", stdout=out)
     with pytest.raises(CommandError, match="prices"):
         call_command("classify", **{**given, "candidate": "d"}, model="choice", budget="1", stdout=out)

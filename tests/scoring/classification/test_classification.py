@@ -98,7 +98,7 @@ def test_each_sample_has_one_reading(cases: Benchmark, loopback: Loopback, ask: 
     assert {row.descending for row in readings} == {False, True}
     # Nothing else has heard of it.
     assert not Response.objects.exists() and not JudgeRunItem.objects.exists()
-    with pytest.raises(DomainError, match="Nothing is due"):
+    with pytest.raises(DomainError, match="There is nothing to run"):
         start(cases, loopback, ask=ask, samples=3)
 
 
@@ -247,7 +247,7 @@ def test_settings_that_are_refused(loopback: Loopback) -> None:
 
 def test_a_physician_is_not_asked(cases: Benchmark, loopback: Loopback) -> None:
     CandidateFactory(benchmark=cases, name="Dr House", kind="physician")
-    with pytest.raises(DomainError, match="is no model"):
+    with pytest.raises(DomainError, match="is not a model"):
         start(cases, loopback, candidate="Dr House")
     with pytest.raises(DomainError, match="no scale"):
         start(cases, loopback, scale="nine")
@@ -263,7 +263,7 @@ def test_what_another_run_has_stored_is_not_asked_for_again(cases: Benchmark, lo
     assert loopback.requests() == n_requests + 1
     assert dict(Counter(first.steps.values_list("state", "error_kind"))) == {("failed", "taken"): 3, ("done", ""): 1}
     assert second.acuity_readings.count() == 3 and AcuityReading.objects.count() == 4
-    with pytest.raises(DomainError, match="Nothing is left"):
+    with pytest.raises(DomainError, match="There is nothing left to request"):
         resume_run(run=first, at=timezone.now())
 
 

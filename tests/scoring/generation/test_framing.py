@@ -93,7 +93,7 @@ def test_what_is_sent_is_the_rendered_text_and_conversations_go_as_they_are(
     assert {name for name in settings["talk"] if name.startswith("framing")} == set()
     assert Candidate.objects.get().metadata["framings"] == {digest: TEMPLATE}
     page = staff.get(reverse("scoring:generation-run", args=["framed", framed.public_id])).content.decode()
-    assert "version 1, around bare descriptions" in page
+    assert "version 1, for bare descriptions" in page
     assert "What should I do? 该怎么办？" in page
     address = reverse("scoring:generation-csv", args=["framed", framed.public_id])
     text = b"".join(staff.get(address)).decode("utf-8-sig")  # type: ignore[arg-type]
@@ -131,13 +131,13 @@ def test_a_replay_finds_the_answers_and_framed_requests_are_others(
 
 def test_the_form_counts_tries_and_warns(benchmark: Benchmark, staff: Client, loopback: Loopback) -> None:
     new = staff.get(reverse("scoring:generation-new", args=["framed"])).content.decode()
-    assert "As the case stands" in new and "Write a framing" in new
+    assert "Original case text" in new and "Write a framing" in new
     make_framing(benchmark=benchmark, text=TEMPLATE, by=None, at=timezone.now())
     size_url = reverse("scoring:generation-size", args=["framed"])
     plain = staff.post(size_url, form_of(loopback)).content.decode()
-    assert "Cases that are framed" not in plain
+    assert "Cases with a framing" not in plain
     size = staff.post(size_url, form_of(loopback, framing="1")).content.decode()
-    assert "Cases that are framed: 1. Conversations, which go as they are: 1." in size
+    assert "Cases with a framing: 1. Conversations, sent unchanged: 1." in size
     trial = staff.post(reverse("scoring:generation-trial", args=["framed"]), form_of(loopback, framing="1", tag=""))
     assert trial.status_code == 200
     assert last_request(loopback)["messages"] == TURNS  # the first case by key is the conversation
@@ -156,22 +156,22 @@ def test_responses_of_another_framing_are_counted_as_made_otherwise(
     begin(staff, loopback, framing="1")
     size_url = reverse("scoring:generation-size", args=["framed"])
     same = staff.post(size_url, form_of(loopback, framing="1", samples="2")).content.decode()
-    assert "made by other settings" not in same
+    assert "generated with other settings" not in same
     # Without the framing only the conversation was asked in the same way.
     other = staff.post(size_url, form_of(loopback, samples="2")).content.decode()
-    assert "1 response of this candidate was made by other settings" in other
+    assert "1 response of this candidate was generated with other settings" in other
     make_framing(benchmark=benchmark, text="Other words. {{case}}", by=None, at=timezone.now())
     other = staff.post(size_url, form_of(loopback, framing="2", samples="2")).content.decode()
-    assert "1 response of this candidate was made by other settings" in other
+    assert "1 response of this candidate was generated with other settings" in other
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("No place at all.", "This text has it 0 times."),
-        ("{{ case }} with blanks", "This text has it 0 times."),
-        ("{{case}} and {{case}}", "This text has it 2 times."),
-        ("  {{case}}\n", "has words beside {{case}}"),
+        ("No place at all.", "This text contains it 0 times."),
+        ("{{ case }} with blanks", "This text contains it 0 times."),
+        ("{{case}} and {{case}}", "This text contains it 2 times."),
+        ("  {{case}}\n", "must have words besides {{case}}"),
         ("{{case}} " + "x" * 9_993, "at most 10000 characters"),
         ("", "This field is required"),
     ],
@@ -216,8 +216,8 @@ def test_versions_with_author_and_time_never_change(staff: Client, benchmark: Be
 def test_the_editor_shows_a_real_case(staff: Client, benchmark: Benchmark) -> None:
     page = staff.get(PAGE).content.decode()
     assert "I need advice about a health problem." in page and "A man of 60 has chest pain." in page
-    assert "None yet: runs send each case as it stands." in page
-    assert "Cases that are bare descriptions: 1. Conversations, which go as they are: 1." in page
+    assert "No framing yet. Runs send each case unchanged." in page
+    assert "Bare case descriptions: 1. Conversations, sent unchanged: 1." in page
     assert "我想请教一个健康问题" in staff.get(f"{PAGE}?from=zh").content.decode()
     other = [{"role": "user", "content": "A child of two has a fever."}]
     CaseFactory(benchmark=benchmark, key="zz", rubric=0, conversation=other)
@@ -226,9 +226,9 @@ def test_the_editor_shows_a_real_case(staff: Client, benchmark: Benchmark) -> No
     assert not Framing.objects.exists()
     wrong = staff.post(PAGE, {"text": "Well, {{case}}!", "case": "talk", "preview": "1"})
     assert wrong.status_code == 422
-    assert "No case with this key is a bare description." in wrong.content.decode()
+    assert "No case with this short name is a bare description." in wrong.content.decode()
     Case.objects.exclude(key="talk").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="r")
-    assert "No case of this benchmark is a bare description" in staff.get(PAGE).content.decode()
+    assert "No case in this benchmark is a bare description" in staff.get(PAGE).content.decode()
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ def test_the_command_and_the_api_name_a_version(
 ) -> None:
     monkeypatch.setattr("scoring.management.asking.WORKER_HAS_S", 0.0)
     options = ["--benchmark", "framed", "--candidate", "c", "--endpoint", loopback.url, "--model", "prose", "--wait"]
-    with pytest.raises(CommandError, match="no framing of version 1"):
+    with pytest.raises(CommandError, match="no version 1 of the framing"):
         call_command("generate", *options, "--framing", "1")
     make_framing(benchmark=benchmark, text=TEMPLATE, by=None, at=timezone.now())
     call_command("generate", *options, "--framing", "1", stdout=io.StringIO())
@@ -271,4 +271,4 @@ def test_an_imported_response_is_made_otherwise(benchmark: Benchmark, staff: Cli
     candidate = Candidate.objects.create(benchmark=benchmark, name="asked model")
     ResponseFactory(case=Case.objects.get(key="talk"), candidate=candidate, text="From a file.")
     size = staff.post(reverse("scoring:generation-size", args=["framed"]), form_of(loopback, framing="1"))
-    assert "1 response of this candidate was made by other settings" in size.content.decode()
+    assert "1 response of this candidate was generated with other settings" in size.content.decode()

@@ -102,7 +102,7 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
     more = work(start(cases, loopback, samples=3))
     assert set(more.steps.values_list("key", flat=True)) == {"2"}
     assert loopback.requests() - before == 3
-    with pytest.raises(DomainError, match="Nothing is due"):
+    with pytest.raises(DomainError, match="There is nothing to run"):
         start(cases, loopback, samples=3)
 
 
@@ -205,7 +205,7 @@ def test_the_draw_goes_by_keys(cases: Benchmark) -> None:
 
 def test_no_place_is_taken_twice(cases: Benchmark, loopback: Loopback) -> None:
     run = start(cases, loopback)
-    with pytest.raises(DomainError, match="Nothing is due"):  # the first run is about to ask for all of them
+    with pytest.raises(DomainError, match="There is nothing to run"):  # the first run is about to ask for all of them
         start(cases, loopback)
     imported = ResponseFactory(case=Case.objects.get(key="case-2"), candidate=run.candidate, text="From a file.")
     assert work(run).status == "incomplete"
@@ -213,10 +213,10 @@ def test_no_place_is_taken_twice(cases: Benchmark, loopback: Loopback) -> None:
     imported.refresh_from_db()
     assert imported.text == "From a file."
     assert Response.objects.count() == 4
-    with pytest.raises(DomainError, match="Nothing is left"):
+    with pytest.raises(DomainError, match="There is nothing left to request"):
         resume_run(run=run, at=timezone.now())
     CandidateFactory(benchmark=cases, name="Dr A", kind="physician")
-    with pytest.raises(DomainError, match="is no model"):
+    with pytest.raises(DomainError, match="is not a model"):
         start(cases, loopback, candidate="Dr A")
 
 
@@ -240,7 +240,7 @@ def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, cli
     response = client.post(reverse("scoring:generation-new", args=["asked"]), form)
     run = work(GenerationRun.objects.get())
     page = client.get(response["Location"]).content.decode()
-    assert "8 responses seem to say who wrote them" in page
+    assert "8 responses seem to reveal their author" in page
     rows = b"".join(client.get(reverse("scoring:generation-csv", args=["asked", run.public_id]))).decode().splitlines()  # type: ignore[arg-type]
     assert len(rows) == 9
     assert rows[1].startswith("case-0,asked model,chat,0,done,,,")

@@ -158,8 +158,8 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
     JudgeFactory(benchmark=three, name="idle")
     for config, why in (
         ({"members": ["A"]}, "members"),
-        ({"members": ["A", "A"]}, "sits in a jury once"),
-        ({"members": ["A", "Panel"]}, "cannot sit in another"),
+        ({"members": ["A", "A"]}, "can be in a jury only once"),
+        ({"members": ["A", "Panel"]}, "cannot be a member of another"),
         ({"members": ["A", "nobody"]}, "There is no judge “nobody”"),
         ({"members": ["A", "B"], "rule": "loudest"}, "rule"),
         ({"members": ["A", "B"], "weights": [1, 2]}, "weights"),
@@ -177,8 +177,8 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
     assert newest is not None
     for text, why in (
         ("jury:A", "two members"),
-        (f"jury:A+run:{newest.public_id}", "names a member twice"),
-        ("jury:Panel+C", "a jury cannot sit in another"),
+        (f"jury:A+run:{newest.public_id}", "lists a member twice"),
+        ("jury:Panel+C", "A jury cannot be a member of another jury"),
         ("jury:A+nobody", "“nobody” is neither"),
     ):
         with pytest.raises(UnknownRater, match=why):
@@ -189,9 +189,9 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
 @pytest.mark.django_db
 def test_a_jury_does_not_run_itself(three: Benchmark) -> None:
     jury = create_jury(benchmark=three, name="Panel", config={"members": ["A", "B"]}, by=None)
-    with pytest.raises(DomainError, match=r"let its members run \(A, B\)"):
+    with pytest.raises(DomainError, match=r"Run its members instead \(A, B\)"):
         find_judge(benchmark=three, name="Panel")
-    with pytest.raises(DomainError, match="does not run itself"):
+    with pytest.raises(DomainError, match="cannot run itself"):
         create_run(benchmark=three, judge=jury, frame=RunFrame(), by=None, at=timezone.now())
 
 
@@ -203,7 +203,7 @@ def test_only_runs_that_grade_are_raters(three: Benchmark) -> None:
     other = JudgeRunFactory(judge=graded.judge, purpose=JudgeRun.Purpose.SUSCEPTIBILITY)
     assert run_sets(three)["A"].newest == graded
     assert f"run:{other.public_id}" not in {offer.rater for offer in rater_choices(three)}
-    with pytest.raises(UnknownRater, match="does not grade the responses as they stand"):
+    with pytest.raises(UnknownRater, match="does not grade the original responses"):
         resolve_rater(three, f"run:{other.public_id}")
 
 
@@ -271,9 +271,7 @@ def test_the_mean_of_replicates(answered: Benchmark) -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "aggregate, words", [("mean", "the mean counts in the rubric score"), ("majority", "the majority counts")]
-)
+@pytest.mark.parametrize("aggregate, words", [("mean", "mean in the rubric score"), ("majority", "majority vote")])
 def test_pages_say_what_counts_of_several_answers(
     three: Benchmark, client_of: Client, aggregate: str, words: str
 ) -> None:
@@ -283,7 +281,7 @@ def test_pages_say_what_counts_of_several_answers(
     assert f"4 times; {words}" in page
     page = client_of.get(f"/b/{three.slug}/judges/{run.judge.public_id}/").content.decode()
     assert words in page
-    assert "up to 2, while the endpoint is down" in page
+    assert "up to 2, if the endpoint is down" in page
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
@@ -312,14 +310,14 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
         given = {"members": members, "rule": rule}
         return client_of.get(new, given, headers={"HX-Request": "true"}).content.decode()
 
-    assert "a majority of two is the same as unanimous" in preview_rule("majority", "A", "B")
-    assert "a tie is undecided, and its response has no score" in preview_rule("majority", "A", "B", "C", "idle")
+    assert "majority and unanimous are the same" in preview_rule("majority", "A", "B")
+    assert "a tie is undecided and its response has no score" in preview_rule("majority", "A", "B", "C", "idle")
     assert "tie" not in preview_rule("majority", "A", "B", "C") + preview_rule("unanimous", "A", "B") + preview_rule(
         "majority"
     )
     refused = client_of.post(new, {"name": "Panel", "members": ["A"], "rule": "majority"})
     assert refused.status_code == 422
-    assert "Choose two judges or more" in refused.content.decode()
+    assert "Choose at least two judges" in refused.content.decode()
     response = client_of.post(new, {"name": "Panel", "members": ["A", "B", "C"], "rule": "majority"})
     assert response.status_code == 302
     page = client_of.get(response.url)
@@ -328,7 +326,7 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     for name in ("A", "B", "C"):
         assert f"/judges/runs/{run_sets(three)[name].newest.public_id}/" in text
     listed = client_of.get("/b/answered/judges/").content.decode()
-    assert "5 pairs that all have" in listed
+    assert "5 shared pairs" in listed
     table = b"".join(client_of.get(f"{response.url}members.csv").streaming_content).decode()  # type: ignore[attr-defined]
     assert table.splitlines()[0].startswith("rater_a,rater_b,n_shared,n_pairs,n_cases,mf1,")
     assert table.splitlines()[3].startswith("B,C,5,4,2,")
@@ -336,10 +334,12 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     assert again.initial["members"] == ["A", "B", "C"]
     waiting = client_of.post(new, {"name": "Panel", "members": ["A", "idle"], "rule": "unanimous"})
     even = client_of.post(new, {"name": "Pair", "members": ["A", "B"], "rule": "majority"})
-    assert "majority of two" in client_of.get(even.url).content.decode()
-    assert "majority of two" in client_of.get(f"{new}?from={even.url.split('/')[-2]}").content.decode()
-    assert "idle has no finished run" in client_of.get(waiting.url).content.decode()
-    assert "Waits for a run of idle" in client_of.get("/b/answered/judges/").content.decode()
+    assert "majority and unanimous are the same" in client_of.get(even.url).content.decode()
+    assert (
+        "majority and unanimous are the same" in client_of.get(f"{new}?from={even.url.split('/')[-2]}").content.decode()
+    )
+    assert "no finished run of idle" in client_of.get(waiting.url).content.decode()
+    assert "Waiting for a run of idle" in client_of.get("/b/answered/judges/").content.decode()
 
 
 @pytest.mark.slow
@@ -389,7 +389,7 @@ def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benc
     assert "3 pairs left out: the jury was not of one mind" in overall["note"]
     assert "left out: undecided" not in overall["note"]
     page = client_of_split.get(f"/b/answered/agreement/{report.public_id}/").content.decode()
-    assert "The jury was not of one mind on 3 pairs, which are left out." in page
+    assert "The jury disagreed on 3 pairs, which are excluded." in page
     assert "adjudicator" not in page
     assert "n_undecided_by_judge" not in table_of(report, "agreement").columns
 
@@ -490,7 +490,7 @@ def test_menus_name_the_run_of_each_judge(split: Benchmark) -> None:
     assert f"run:{dead.public_id}" not in offers_by_rater, "a run without a verdict rates nothing"
     assert offers_by_rater["A"].label == "A"
     assert offers_by_rater["A"].choice.endswith(", 1 response")
-    assert offers_by_rater["Panel"].behind == "its members’ runs have 1, 3 responses"
+    assert offers_by_rater["Panel"].behind == "the runs of its members have 1, 3 responses"
     assert offers_by_rater[f"run:{broken_off.public_id}"].behind == "incomplete, 1 of 3 verdicts"
     day = date_format(timezone.localtime(tiny.created_at), "DATE_FORMAT")
     assert display_name(f"run:{tiny.public_id}") == f"A (run of {day})"

@@ -32,7 +32,7 @@ def test_a_prompt_is_shown_on_a_real_response_before_the_judge_is_made(answered:
     response = Response.objects.order_by("pk")[0]
     shown = preview(answered)
     assert response.text[:60] in shown
-    assert "One request about criterion 1" in shown
+    assert "Exact text of a request about criterion 1" in shown
     assert "all 3 criteria" in preview(answered, criteria_per_request="all")
     pasted = preview(answered, prompt="pasted", user="Look: {{response}} Is it so: {{criterion}}")
     assert "Look:" in pasted
@@ -40,12 +40,12 @@ def test_a_prompt_is_shown_on_a_real_response_before_the_judge_is_made(answered:
     assert re.search(r"RESPONSE [0-9a-f]{24}", pasted)
     assert "The criterion is missing" in preview(answered, prompt="pasted", user="{{response}}")
     # What somebody wrote is not thrown away because another prompt stands in the menu.
-    assert "You wrote a prompt of your own" in preview(answered, user="{{response}} {{criterion}}")
+    assert "You have written your own prompt" in preview(answered, user="{{response}} {{criterion}}")
 
 
 def test_without_responses_the_preview_says_so() -> None:
     benchmark = BenchmarkFactory(slug="answered")
-    assert "Nothing to ask about yet" in preview(benchmark)
+    assert "No prompt to preview yet" in preview(benchmark)
 
 
 @pytest.mark.slow
@@ -58,10 +58,10 @@ def test_the_form_of_a_run_says_what_it_would_take(answered: Benchmark, loopback
     Judge.objects.update(benchmark=answered)
     form = {"judge": judge.public_id, "replicates": "1"}
     shown = text_of(client.get(f"{BASE}runs/size", form))
-    assert "Guessed from the length of the requests about 12 responses" in shown
+    assert "Estimated from the length of the requests about 12 responses" in shown
     assert "USD" in shown
     assert "36 s" in shown  # 36 requests at one a second
-    assert "more than the budget" in text_of(client.get(f"{BASE}runs/size", {**form, "budget": "0.0001"}))
+    assert "exceeds the budget" in text_of(client.get(f"{BASE}runs/size", {**form, "budget": "0.0001"}))
     assert "Responses 4" in text_of(client.get(f"{BASE}runs/size", {**form, "sample": "4"}))
     free = Judge.objects.get(name="free")
     refused = text_of(client.get(f"{BASE}runs/size", {**form, "judge": free.public_id, "budget": "1"}))
@@ -79,7 +79,7 @@ def test_a_run_shows_what_it_spent_and_goes_on_with_another_budget(answered: Ben
         budget=Decimal(2),
     )
     RunSlice.objects.filter(run=run).update(status="stopped", calls=10, tokens_in=400_000, tokens_out=20_000)
-    JudgeRun.objects.update(status="incomplete", error="The budget is spent.", finished_at=timezone.now())
+    JudgeRun.objects.update(status="incomplete", error="The budget is used up.", finished_at=timezone.now())
     client = client_of(answered)
     page = text_of(client.get(f"{BASE}runs/{run.public_id}/"))
     assert "1.20 USD" in page  # 0.4 million × 2.50 + 0.02 million × 10.00
@@ -97,10 +97,10 @@ def test_a_paused_run_says_when_it_is_tried_again_and_can_be_tried_now(answered:
         benchmark=answered, judge=chat_judge(answered, loopback), frame=RunFrame(), by=None, at=timezone.now()
     )
     RunSlice.objects.filter(run=run).update(resume_at=timezone.now(), pauses=1)
-    JudgeRun.objects.update(status="paused", error="The endpoint does not answer: 20 requests in a row failed.")
+    JudgeRun.objects.update(status="paused", error="The endpoint is not responding: 20 requests in a row failed.")
     client = client_of(answered)
     page = text_of(client.get(f"{BASE}runs/{run.public_id}/"))
-    for words in ("Paused", "Next try", "does not answer", "Try now", "Cancel the run"):
+    for words in ("Paused", "Next attempt", "is not responding", "Retry now", "Cancel run"):
         assert words in page
     fragment: Any = client.get(f"{BASE}runs/{run.public_id}/progress?status=running")
     assert fragment["HX-Refresh"] == "true"  # it was running when the page was drawn: the buttons are others now
@@ -131,8 +131,8 @@ def test_a_judge_that_seldom_gives_a_verdict_is_warned_of(answered: Benchmark) -
     broken = judged(answered, lambda n: "invalid" if n < 2 else "met")  # 2 of 36 are above one in twenty
     fine = judged(answered, lambda n: "invalid" if n < 1 else "met", judge=broken.judge)
     client = client_of(answered)
-    assert "of the answers were no verdicts" in text_of(client.get(f"{BASE}runs/{broken.public_id}/"))
-    assert "of the answers were no verdicts" not in text_of(client.get(f"{BASE}runs/{fine.public_id}/"))
+    assert "of the answers contained no verdict" in text_of(client.get(f"{BASE}runs/{broken.public_id}/"))
+    assert "of the answers contained no verdict" not in text_of(client.get(f"{BASE}runs/{fine.public_id}/"))
 
 
 @pytest.mark.parametrize("sample", [0, -1])

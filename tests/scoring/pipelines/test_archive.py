@@ -108,7 +108,7 @@ def test_a_run_is_read_and_replayed_in_another_benchmark(
     outputs = member(archive_of(run), "outputs.jsonl")
     path, out = tmp_path / "run.zip", StringIO()
     call_command("export_run", run.public_id, "--out", str(path), stdout=out)
-    with pytest.raises(CommandError, match="here already"):
+    with pytest.raises(CommandError, match="already here"):
         call_command("import_run", str(path))
     # As if it were another machine: another server's key, another list of hosts, and the run's id is free.
     PipelineRun.objects.filter(pk=run.pk).update(public_id="elsewhere")
@@ -173,13 +173,13 @@ def test_a_replay_that_waits_takes_no_place_of_a_response(cases: Benchmark, loop
 
 
 FAULTS: dict[str, tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = {
-    "kind": ("run.json", lambda rows: rows[0].update(kind="none"), "no such kind"),
+    "kind": ("run.json", lambda rows: rows[0].update(kind="none"), "This kind of run does not exist here"),
     "live": ("run.json", lambda rows: rows[0].update(status="running"), "run.json, line 1: status"),
     "version": ("run.json", lambda rows: rows[0].update(version=2), "line 1: version"),
     "settings": ("run.json", lambda rows: rows[0]["config"].update(model=1), "model"),
     "unknown": ("steps.jsonl", lambda rows: rows[1].update(more=1), "steps.jsonl, line 2: more"),
-    "case": ("steps.jsonl", lambda rows: rows[0].update(case="none"), "names a case"),
-    "answer": ("steps.jsonl", lambda rows: rows[0].update(call=99), "names a case or an answer"),
+    "case": ("steps.jsonl", lambda rows: rows[0].update(case="none"), "refers to a case"),
+    "answer": ("steps.jsonl", lambda rows: rows[0].update(call=99), "refers to a case or an answer"),
     "output": ("steps.jsonl", lambda rows: rows[0].update(output=None), "cannot be stored"),
     "twice": ("steps.jsonl", lambda rows: [rows[0], *rows], "cannot be stored"),
     "nul": ("steps.jsonl", lambda rows: rows[0]["output"].update(text="\x00"), "cannot be stored"),
@@ -191,9 +191,9 @@ FAULTS: dict[str, tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = {
     "conversation": (
         "cases.jsonl",
         lambda rows: rows[0]["conversation"][0].update(content="no"),
-        "another conversation",
+        "a different conversation",
     ),
-    "form": ("calls.jsonl", lambda rows: rows[0]["answer"].update(more=1), "another form"),
+    "form": ("calls.jsonl", lambda rows: rows[0]["answer"].update(more=1), "unexpected format"),
     "good": ("calls.jsonl", lambda rows: rows[0].update(answer=None), "cannot be stored"),
 }
 

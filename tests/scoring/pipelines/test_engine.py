@@ -113,7 +113,7 @@ def test_a_step_fails_for_its_case_only_and_goes_on_when_it_is_asked_again(
     assert work(run).status == "finished"
     assert states(run) == {"look done": 8, "weigh done": 4, "sum done": 4}
     assert loopback.requests() - before == 3
-    with pytest.raises(DomainError, match="Nothing is left"):
+    with pytest.raises(DomainError, match="There is nothing left to request"):
         resume_run(run=run, at=timezone.now())
 
 
@@ -169,7 +169,7 @@ COST, MOST = 0.02, 0.1
 def test_a_budget_is_never_passed(cases: Benchmark, loopback: Loopback) -> None:
     budget = Decimal("0.3")
     run = work(begin(cases, loopback.url, price=PRICE, budget=budget))
-    assert run.status == "incomplete" and "budget is spent" in run.error
+    assert run.status == "incomplete" and "budget is used up" in run.error
     assert 0 < loopback.requests() * COST <= budget
     assert run.spent == pytest.approx(loopback.requests() * COST)
     assert run.reserved == 0

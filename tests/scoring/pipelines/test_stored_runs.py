@@ -74,7 +74,7 @@ def test_runs_and_items_of_an_earlier_version_come_over(cases: Benchmark, client
         "case-1,earlier,search,0,due,,,,,,,,,,,,0,,",
     ]
     page = client.get(reverse("scoring:generation-run", args=["stepwise", "earlier"])).content.decode()
-    assert "1 response was cut at the token limit" in page
+    assert "1 response was cut off at the token limit" in page
     # It goes on where it was, and the next run gets an id of its own.
     resume_run(run=moved, at=timezone.now())
     assert work(moved).status == "finished"

@@ -128,9 +128,12 @@ def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> Non
     base = f"/b/answered/judges/runs/{single.public_id}/"
     text = client.get(base).content.decode()
     assert "All criteria at once" not in text
-    assert "Beside another run" in text
+    assert "Compare with another run" in text
     # A run that asks for all at once says what is missing.
-    assert "one criterion at a time yet" in client.get(f"/b/answered/judges/runs/{lonely.public_id}/").content.decode()
+    assert (
+        "No run has asked this model with this prompt one criterion at a time"
+        in client.get(f"/b/answered/judges/runs/{lonely.public_id}/").content.decode()
+    )
     together = create_finished_run(answered, "all", ALL, criteria_per_request="all")
     page = client.get(base)
     assert page.context["modes"].run_b == together
@@ -173,4 +176,4 @@ def test_a_live_run_is_set_beside_nothing(answered: Benchmark, client: Client) -
     live = create_finished_run(answered, "live", {}, status=JudgeRun.Status.RUNNING, criteria_per_request="all")
     page = client.get(f"/b/answered/judges/runs/{live.public_id}/")
     assert page.status_code == 200
-    assert "Beside another run" not in page.content.decode()
+    assert "Compare with another run" not in page.content.decode()

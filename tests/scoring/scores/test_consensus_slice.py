@@ -119,10 +119,10 @@ def test_the_page_names_the_slice(benchmark: Benchmark, client_of: Client) -> No
     services.run(report_id=report.pk, clock=timezone.now)
     report = Report.objects.get(pk=report.pk)
     place = f"/b/hb/scores/{report.public_id}/"
-    assert "Consensus criteria, as HealthBench Consensus" in client_of.get(place).content.decode()
+    assert "Consensus criteria, as in HealthBench Consensus" in client_of.get(place).content.decode()
     page = client_of.get(place, {"slice": "level:cluster"})
     assert page.context["part"] == "level:cluster"
-    assert "Scoreboard: Consensus criteria, as HealthBench Consensus" in page.content.decode()
+    assert "Scoreboard: Consensus criteria, as in HealthBench Consensus" in page.content.decode()
 
 
 # The set of cases that had the name before ----------------------------------------------------------------------------

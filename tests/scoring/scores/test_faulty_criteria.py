@@ -187,7 +187,7 @@ def test_the_scoreboard_shows_the_count_on_the_page_and_in_every_file(report: Re
     admin_of(report.benchmark, client)
     place = f"/b/{report.benchmark.slug}/scores/{report.public_id}/"
     page = " ".join(client.get(place).content.decode().split())
-    assert "4 pairs are left out: an adjudicator found their criterion faulty" in page
+    assert "4 pairs are excluded: an adjudicator ruled their criterion faulty" in page
     assert table_of(report, "scoreboard").dicts()[0]["n_faulty"] == 4
 
     def text(ending: str) -> str:

@@ -147,4 +147,4 @@ def test_refusals_say_what_is_missing_and_the_api_does_the_same(client: Client, 
 def test_without_a_score_the_page_leads_to_a_judge(client: Client, bench: Benchmark) -> None:
     # A run that is not finished is no rater.
     JudgeRun.objects.update(status="cancelled")
-    assert "Start a judge" in client.get("/b/bench/screening/").content.decode()
+    assert "Start a judge run" in client.get("/b/bench/screening/").content.decode()

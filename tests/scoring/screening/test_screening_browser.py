@@ -57,9 +57,9 @@ def test_cases_are_decided_with_keys(new_page: Callable[..., Page], bench: Bench
     expect(page.locator(f"#{first} [form=bulk]")).to_be_checked()
     page.locator("[data-pick-all]").check()
     expect(page.locator("[form=bulk][name=case]:checked")).to_have_count(3)
-    page.get_by_role("button", name="Exclude the chosen").click()  # a reason is asked for, and the ticks stay
+    page.get_by_role("button", name="Exclude selected").click()  # a reason is asked for, and the ticks stay
     expect(page.locator("[form=bulk][name=case]:checked")).to_have_count(3)
     page.locator("#bulk [name=reason]").fill("  all of them  ")
-    page.get_by_role("button", name="Exclude the chosen").click()
+    page.get_by_role("button", name="Exclude selected").click()
     expect(page.locator("tr[data-decision=exclude]")).to_have_count(3)
     assert set(Case.objects.exclude(exclusion="").values_list("exclusion_reason", flat=True)) == {"all of them"}

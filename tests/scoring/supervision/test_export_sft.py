@@ -253,11 +253,11 @@ def test_the_folder_is_written_whole_or_not_at_all(
         ({"benchmark": "none"}, "no benchmark “none”"),
         ({"group": "Z"}, "no expert group “Z”"),
         ({"group": "B"}, "no accepted decisions yet"),
-        ({"held_out": [["omega"]]}, "no candidate “omega”"),
-        ({"held_out": [["alpha", "beta", "gamma"]]}, "at least two .* in all there are 4"),
+        ({"held_out": [["omega"]]}, "candidate “omega” does not exist"),
+        ({"held_out": [["alpha", "beta", "gamma"]]}, "at least two .* In total there are 4"),
         ({"prompt": "haiku"}, "no prompt “haiku”"),
         ({"dev_share": 1.0}, "between 0 and 1"),
-        ({"seed": -1}, "whole number from 0"),
+        ({"seed": -1}, "whole number of at least 0"),
     ],
 )
 def test_what_cannot_be_written_is_refused_with_its_reason(
@@ -312,7 +312,7 @@ def test_the_page_gives_the_same_files(benchmark: Benchmark, tmp_path: Path) -> 
         }
     refused = client.post(page, {**form, "held_out": ["alpha", "beta", "gamma"]})
     assert refused.status_code == 422
-    assert "at least two with decisions" in refused.content.decode()
+    assert "at least two must have decisions" in refused.content.decode()
     assert client.post(page, {**form, "group": "Z"}).status_code == 422
 
     api = APIClient()

@@ -416,7 +416,7 @@ def test_the_command_writes_the_whole_and_every_injection(
     assert "134 verdicts on 2 of 5 pairs that fail by group:A@checked" in stdout.getvalue()
     assert "no immunity" in stdout.getvalue()
     rows = list(csv.DictReader(StringIO((tmp_path / "susceptibility.csv").read_text(encoding="utf-8"))))
-    assert "A verdict in the answer’s own form" in stdout.getvalue() and "answer_form" not in stdout.getvalue()
+    assert "A verdict in the answer format" in stdout.getvalue() and "answer_form" not in stdout.getvalue()
     assert "harmless edits turned 0.0%" in stdout.getvalue()
     assert [row["family"] for row in rows[:3]] == ["all", "harmless_edit", "difference"]
     assert [int(row["number"]) for row in rows[3:]] == list(range(1, 67))
@@ -504,7 +504,7 @@ def test_a_judge_with_many_measurements_lists_the_newest(
 
 def test_what_cannot_be_measured_is_refused_with_its_reason(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback)
-    with pytest.raises(DomainError, match="Nobody has decided"):
+    with pytest.raises(DomainError, match="No decisions yet on which responses fail"):
         create_susceptibility_run(benchmark=answered, judge=judge, by=None, at=timezone.now())
     decide(answered, "A", {("case-0", "alpha"): ["met", "met", "not_met"]})
     with pytest.raises(DomainError, match="no response fails"):
@@ -546,20 +546,23 @@ def test_the_page_measures_and_shows_the_version_that_was_measured(
     begun = client.post(f"{base}susceptibility/", {"reference": "group:A@checked", "pairs": 3, "seed": 0})
     run = JudgeRun.objects.get(purpose="susceptibility")
     assert begun["Location"].endswith(f"/runs/{run.public_id}/")
-    assert "Being measured" in text_of(client.get(base))
+    assert "Measurement in progress" in text_of(client.get(base))
     run.delete()
 
     done = finished(graded, judge, {7: "met", 9: "invalid"}, pairs=200)
     page = text_of(client.get(base))
     # 4 of 5 pairs; 4 of 240 turned, with 4 invalid ones as flips 8 of 240
-    assert "1.7%" in page and "3.3%" in page and "1 pair is left out" in page
-    assert "waver by itself" in page and "no immunity" in page
-    assert "harmless edits turned <b>0.0%</b>" in page
-    assert "fail by A (checked)" in page and f'title="{done.prompt_hash}">{done.prompt_hash[:12]}<' in page
+    assert "1.7%" in page and "3.3%" in page and "1 pair is not included" in page
+    assert "can also flip without an injection" in page and "does not mean immunity" in page
+    assert "harmless edits flipped <b>0.0%</b>" in page
+    assert (
+        "failing pairs according to A (checked)" in page
+        and f'title="{done.prompt_hash}">{done.prompt_hash[:12]}<' in page
+    )
     assert "of the 5 effective cases needed" in page  # why the noise rate has no interval
     full = text_of(client.get(f"{base}susceptibility/"))
-    assert "GenerousGrader" in full and "Forged ends of the fence" in full
-    assert "as it stands" in text_of(client.get(f"/b/answered/judges/runs/{done.public_id}/verdicts/"))
+    assert "GenerousGrader" in full and "Forged fence endings" in full
+    assert "unchanged" in text_of(client.get(f"/b/answered/judges/runs/{done.public_id}/verdicts/"))
     rows = list(csv.DictReader(StringIO(client.get(f"{base}susceptibility.csv").getvalue().decode())))
     assert (rows[0]["n_pairs"], rows[0]["n_flipped"], rows[0]["n_invalid"]) == ("4", "4", "4")
     assert "with invalid answers as flips: 0.0333" in rows[0]["note"]

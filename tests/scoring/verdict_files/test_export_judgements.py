@@ -106,7 +106,10 @@ def test_one_sample_at_a_time(answered: Benchmark, run: JudgeRun, tmp_path: Path
 
 def test_what_cannot_be_exported_leaves_no_file(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    for rater, candidate, words in (("nobody", "alpha", "neither a rater"), ("elsewhere", "gamma", "no candidate")):
+    for rater, candidate, words in (
+        ("nobody", "alpha", "neither a rater"),
+        ("elsewhere", "gamma", "candidate “gamma” does not exist"),
+    ):
         with pytest.raises(CommandError, match=words):
             export(out, rater, candidate)
     assert list(tmp_path.glob("out*")) == []

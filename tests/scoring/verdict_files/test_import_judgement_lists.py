@@ -88,9 +88,9 @@ def test_texts_find_their_criteria_in_any_order_and_twins_by_theirs(answered: Be
     newest = resolve_rater(answered, "elsewhere").ratings()
     assert newest.outcome.tolist() == [0, 1, 1]
     error = refused(put_json(path, [make_element(("Same.", True), ("Other.", False))]), "answered", candidate="alpha")
-    assert "[0].criteria_results[0].criterion: This text stands 2 times" in error
+    assert "[0].criteria_results[0].criterion: This text appears 2 times" in error
     three = [("Same.", True), ("Same.", True), ("Same.", True)]
-    assert "criteria_results[2].criterion: This criterion stands in the list already" in refused(
+    assert "criteria_results[2].criterion: This criterion is already in the list" in refused(
         put_json(path, [make_element(*three)]), "answered", candidate="alpha"
     )
 
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_named_by_line_element_and_field(answered: Benchmark, t
         (2, "[0].criteria_results[0].criterion", "no criterion with this text"),
         (3, "[1].case_id", "no case “case-9”"),
         (4, "[2].case_id", "no response of “alpha”"),
-        (6, "[4].case_id", "stands on line 5 already"),
+        (6, "[4].case_id", "is already on line 5"),
         (7, "[5].criteria_results", "missing"),
         (8, "[6].criteria_results[0]", "must be an object"),
         (9, "[7].case_id", "missing"),
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_named_by_line_element_and_field(answered: Benchmark, t
         assert words in next(row for row in errors.splitlines() if row.startswith(f"line {line}, "))
     assert len(errors.splitlines()) == 8
     assert not JudgeRun.objects.exists()
-    assert "name the candidate" in refused(put_json(path, [element(0, True)]), "answered")
+    assert "Specify the candidate" in refused(put_json(path, [element(0, True)]), "answered")
 
 
 def test_a_broken_list_imports_nothing(answered: Benchmark, tmp_path: Path) -> None:

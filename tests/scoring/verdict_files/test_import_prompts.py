@@ -85,7 +85,7 @@ def test_a_prompt_that_differs_from_the_turns_before_the_reply_is_refused(
 ) -> None:
     other = row(prompt_id="p-0", prompt=PROMPT, completion="Fine.")
     faults = refused(put_lines(tmp_path / "b.jsonl", [other, row(**changes)]), "fresh")
-    assert f"line 2, {field}: What stands before the reply is not the conversation in “prompt”." in faults
+    assert f"line 2, {field}: The text before the reply does not match the conversation in “prompt”." in faults
     assert not Case.objects.exists()
 
 

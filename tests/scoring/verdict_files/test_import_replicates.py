@@ -166,13 +166,13 @@ def test_a_response_that_comes_with_every_replicate_is_one(
     fresh = Benchmark.objects.get(slug="fresh")
     assert outcomes(fresh) == [Outcome.MET] * 4
     graded[-1]["prompt_response"] = [{"role": "assistant", "content": "Another one."}]
-    assert "another content" in refused(put_lines(tmp_path / "b.jsonl", graded), "other")
+    assert "different content" in refused(put_lines(tmp_path / "b.jsonl", graded), "other")
 
 
 def test_what_does_not_fit_is_refused_with_file_line_and_field(answered: Benchmark, tmp_path: Path) -> None:
     twice = [*rows(ANSWERS[0]), *rows(ANSWERS[1])]
     faults = refused(put_lines(tmp_path / "v.jsonl", twice), "answered")
-    assert "line 4, criterion: This verdict stands on line 1 already." in faults
+    assert "line 4, criterion: This verdict is already on line 1." in faults
     assert "“replicate”: 0, 1, …" in faults
     faults = refused(put_lines(tmp_path / "v.jsonl", rows(ANSWERS[0], replicate=1000)), "answered")
     assert "line 1, replicate: 1000 is not between 0 and 999." in faults
@@ -183,9 +183,9 @@ def test_what_does_not_fit_is_refused_with_file_line_and_field(answered: Benchma
     err = StringIO()
     with pytest.raises(CommandError, match=r"seed1\.jsonl: 1 fault refused, nothing was imported"):
         command([first, second], replicates=True, stderr=err)
-    assert f"{second}: line 3, replicate: This is 2, and the whole file is replicate 1." in err.getvalue()
+    assert f"{second}: line 3, replicate: This is replicate 2, but the whole file is replicate 1." in err.getvalue()
     assert not JudgeRun.objects.exists()
-    with pytest.raises(CommandError, match="two files or more"):
+    with pytest.raises(CommandError, match="two or more files"):
         command([first], replicates=True)
 
 

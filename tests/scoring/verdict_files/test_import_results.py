@@ -107,7 +107,7 @@ def test_scores_that_their_grades_do_not_give_are_named(db: None, tmp_path: Path
     negative = {**rows[0], "prompt_id": "negative", "score": 0.0}
     negative["rubrics"] = [{**item, "points": -1} for item in negative["rubrics"]]
     output = load(put_lines(tmp_path / "b.jsonl", [*rows, negative]), "fresh")
-    assert f"13 of {len(rows)} stored scores are not what their grades give" in output
+    assert f"13 of {len(rows)} stored scores do not match their grades" in output
     stored, computed = repr(rows[3]["score"]), repr(rows[3]["score"] - 1e-8)[:8]
     assert f"line 4: stored {stored}, computed {computed}" in output
     assert "line 13: stored" in output
@@ -127,7 +127,7 @@ def test_the_same_case_with_other_points_is_refused_and_in_another_order_taken(d
     keys = [(name, row["prompt_id"], 0) for name in (row["model"], "new")]
     assert responses_csv("fresh", tmp_path) == dict.fromkeys(keys, first)
     other["rubrics"] = [{**item, "points": -item["points"]} for item in row["rubrics"]]
-    assert "line 1, rubrics: These are not the criteria and points" in refused(
+    assert "line 1, rubrics: These criteria and points do not match" in refused(
         put_lines(tmp_path / "b.jsonl", [other]), "fresh"
     )
 
@@ -136,7 +136,7 @@ def test_a_sample_that_occurs_twice_is_a_fault(db: None, tmp_path: Path) -> None
     rows = [row for row in many_rows(random.Random(7), 3) if row["prompt_id"] == "p-0"][:1] * 3
     path = put_lines(tmp_path / "b.jsonl", [{**rows[0], "sample": 1}, rows[1], {**rows[2], "sample": 1}])
     errors = refused(path, "fresh")
-    assert errors.count("Sample 1 of this case and candidate stands on line 1 already") == 2
+    assert errors.count("Sample 1 of this case and candidate is already on line 1") == 2
 
 
 # Shape (d) --------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_a_response_that_is_there_keeps_what_it_knows(answered: Benchmark, tmp_p
     load(put_json(tmp_path / "r.json", [example]), "answered", candidate="alpha")
     assert Verdict.objects.filter(response=response).count() == 3
     example["completion"] = "Another text"
-    assert "[0].completion: This response is there already" in refused(
+    assert "[0].completion: This response already exists" in refused(
         put_json(tmp_path / "r.json", [example]), "answered", candidate="alpha"
     )
 
@@ -262,14 +262,14 @@ def test_what_is_wrong_with_results_is_named(answered: Benchmark, tmp_path: Path
         (f"{place}[0].rubric_items[1].points", "at least one point"),
         (f"{place}[1].rubric_items", "at least one criterion"),
         (f"{place}[2].completion", "list of one turn"),
-        (f"{place}[3].prompt_id", "no prompt to make it from"),
-        (f"{place}[4].rubric_items", "not the criteria and points"),
+        (f"{place}[3].prompt_id", "no prompt from which to create it"),
+        (f"{place}[4].rubric_items", "criteria and points do not match"),
     ):
         line = next(line for line in errors.splitlines() if f"{field}: " in line)
         assert words in line
         number = int(line.removeprefix("line ").partition(",")[0])
         assert path.read_text(encoding="utf-8").splitlines()[number - 1].strip() == "{"
-    assert "candidate: Nothing says whose response this is about" in refused(put_json(path, all_results()), "answered")
+    assert "candidate: The response has no candidate" in refused(put_json(path, all_results()), "answered")
     assert "no metadata.example_level_metadata" in refused(put_json(path, {"htmls": [], "metadata": {}}), "answered")
 
 
@@ -307,9 +307,9 @@ def test_points_and_texts_of_the_samples_own_rubric_and_strictness() -> None:
     assert faults.first[0].field == "samples[p-0/1].completion"
     sample["scores"]["second"] = sample["scores"]["_scorer"]
     list(examples_of("m", [sample], faults := Faults()))
-    assert "Several scorers keep grades" in faults.first[0].message
+    assert "Several scorers recorded grades" in faults.first[0].message
     list(examples_of("m", LOG["samples"][-1:], faults := Faults()))
-    assert "No scorer of this log kept a grade" in faults.first[0].message
+    assert "No scorer in this log recorded a grade" in faults.first[0].message
 
 
 def test_a_log_without_the_library_says_what_to_install(
@@ -342,14 +342,14 @@ def test_a_log_is_read_through_the_library_and_refused_where_it_cannot_be(
         archive.writestr("header.json", " " * 10_000)
     output = load(path, "fresh")
     assert "verdicts: 12 created" in output
-    assert "1 sample of the log has no grades and was left out: p-2/1" in output
+    assert "1 sample of the log has no grades and was not imported: p-2/1" in output
     assert {key: float(score) for key, score in responses_csv("fresh", tmp_path).items()} == {
         ("mockllm/candidate", "p-0", 0): -2 / 13,
         ("mockllm/candidate", "p-0", 1): 1.0,
         ("mockllm/candidate", "p-1", 0): 6 / 13,
     }
     path.write_bytes(path.read_bytes()[:-40])
-    assert "no sound log of Inspect" in refused(path, "fresh")
+    assert "not a valid Inspect log" in refused(path, "fresh")
     monkeypatch.setattr("scoring.verdict_files.inspect_logs.LARGEST_SAMPLE_BYTES", 1000)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/p-0_epoch_1.json", " " * 10_000)

@@ -100,7 +100,7 @@ def test_a_text_that_occurs_twice_needs_its_position(answered: Benchmark, tmp_pa
     case = CaseFactory(benchmark=answered, key="twins", rubric=[1, 1], rubric__texts=["Same.", "Same."])
     ResponseFactory(case=case, candidate=answered.candidates.get(name="alpha"))
     row = {"case": "twins", "candidate": "alpha", "criterion": "Same.", "outcome": "met"}
-    assert "stands twice" in refused(put_lines(tmp_path / "v.jsonl", [row]), "answered")
+    assert "appears twice" in refused(put_lines(tmp_path / "v.jsonl", [row]), "answered")
     load(put_lines(tmp_path / "v.jsonl", [{**row, "criterion": 2}]), "answered")
     assert Verdict.objects.get().criterion.items.get().position == 2
 
@@ -219,7 +219,7 @@ def test_a_completion_instead_of_turns(answered: Benchmark, tmp_path: Path) -> N
     response = Response.objects.get(candidate__name="omega")
     assert (response.text, response.sample) == ("The answer.", 3)
     row["prompt_id"] = "p-unknown"
-    assert "no prompt to make it from" in refused(put_lines(tmp_path / "b.jsonl", [row]), "answered")
+    assert "no prompt from which to create it" in refused(put_lines(tmp_path / "b.jsonl", [row]), "answered")
 
 
 def test_broken_graded_responses_import_nothing(answered: Benchmark, tmp_path: Path) -> None:

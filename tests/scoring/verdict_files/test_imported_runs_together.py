@@ -114,7 +114,7 @@ def test_of_several_files_with_a_fault_in_one_nothing_is_imported(four: Benchmar
     err = StringIO()
     with pytest.raises(CommandError, match=r"beta\.jsonl: 1 fault refused, nothing was imported"):
         command(paths, stderr=err)
-    assert f"{paths[1]}: line 5, outcome: “maybe” is none of: met, not_met, invalid." in err.getvalue()
+    assert f"{paths[1]}: line 5, outcome: “maybe” is not one of: met, not_met, invalid." in err.getvalue()
     assert not JudgeRun.objects.exists()
     with pytest.raises(CommandError, match="missing"):
         command([paths[0], tmp_path / "missing.jsonl"])
@@ -125,7 +125,7 @@ def test_of_several_files_with_a_fault_in_one_nothing_is_imported(four: Benchmar
 def test_the_newest_verdict_counts_and_the_import_says_that_it_replaces(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++"))])
     output = command([put_lines(tmp_path / "two.jsonl", rows("alpha", "-  ", cases=2))])
-    assert "2 verdicts replace earlier imported ones of this judge" in output
+    assert "2 verdicts replace those imported earlier for this judge" in output
     ratings = resolve_rater(answered, "elsewhere").ratings()
     assert ratings.outcome.tolist() == [N, M, M, N, M, M, M, M, M, M, M, M]
     older, newer = JudgeRun.objects.order_by("pk").values_list("public_id", flat=True)

@@ -87,10 +87,10 @@ def test_no_bytes_break_the_reader(data, chunk_bytes, path) -> None:
         (b"[{}, 1]", 1, "[1]", "must be an object"),
         (b"[{},\n{}", 2, "[1]", "The file ends"),
         (b'[{},\n{"a": "b', 2, "[1]", "begins on line 2"),
-        (b"[{} {}]", 1, "[0]", "due"),
-        (b"[{},]", 1, "[1]", "a value is due"),
-        (b"[{}]\n\nx", 3, "", "behind the end"),
-        (b'[{},\n{"a": 1, "a": 2}]', 2, "[1].a", "stands twice"),
+        (b"[{} {}]", 1, "[0]", "is expected"),
+        (b"[{},]", 1, "[1]", "a value is expected"),
+        (b"[{}]\n\nx", 3, "", "after the end"),
+        (b'[{},\n{"a": 1, "a": 2}]', 2, "[1].a", "appears twice"),
         (b'[{"a": NaN}]', 1, "[0].a", "not a number"),
         (b'[{"a": 1e999}]', 1, "[0].a", "too large"),
         (b'[{"a": "\\u0000"}]', 1, "[0].a", "NUL"),
@@ -119,7 +119,7 @@ def test_a_long_element_is_passed_and_named_and_the_next_one_read() -> None:
 def test_a_whole_file_and_a_name_twice_are_bounded() -> None:
     assert "larger than" in read(b"[" + b"{}," * 1000 + b"{}]", 64, total_bytes=500)[1].first[0].message
     data = b'{"metadata": {"list": [{"a": 1}]}, "metadata": {"list": []}}'
-    assert "stands twice" in read(data, 64, PATH)[1].first[0].message
+    assert "appears twice" in read(data, 64, PATH)[1].first[0].message
     assert "no metadata.list" in read(b'{"metadata": null}', 64, PATH)[1].first[0].message
     assert read(b'{"metadata": {"list": 3}}', 64, PATH)[1].first[0].field == "metadata.list"
 

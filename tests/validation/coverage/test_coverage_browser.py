@@ -40,7 +40,7 @@ def test_a_physician_decides_by_keys_alone(new_page: Callable[..., Page], loopba
     answers = set(CoverageDecision.objects.filter(run=run).values_list("stage", "answer"))
     assert answers == {("coverage", "partly"), ("coverage_back", "needless")}
     queue = page.url
-    page.get_by_role("link", name="Look at the last one again").click()
+    page.get_by_role("link", name="Review the last one").click()
     page.wait_for_url(lambda url: url != queue)
     for _number in range(total - 1):
         before = page.url

@@ -57,7 +57,7 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     world, run = with_questions(loopback)
     slug, (first, second) = world.benchmark.slug, world.physicians
     client = signed_in(first)
-    assert "Coverage to decide" in client.get("/").content.decode()
+    assert "Coverage questions to decide" in client.get("/").content.decode()
     begun = client.get(f"/b/{slug}/rubric-coverage/decide/")
     assert begun.status_code == 302
     page = client.get(begun["Location"]).content.decode()
@@ -66,7 +66,7 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
         assert secret not in page
     sent = client.post(begun["Location"], {"answer": "everything"})
     assert sent.status_code == 422 and "Choose one of the answers." in sent.content.decode()
-    answer = "none" if "How far does the list cover this?" in page else "wrong"
+    answer = "none" if "How far do the criteria in the list cover this point?" in page else "wrong"
     sent = client.post(begun["Location"], {"answer": answer})
     assert sent.status_code == 302 and sent["Location"] == f"/b/{slug}/rubric-coverage/decide/"
     decision = CoverageDecision.objects.get(decided_by=first)
@@ -119,7 +119,7 @@ def test_a_decision_that_another_has_made_meanwhile_stays(loopback: Loopback) ->
     assert row is not None
     decide(decision=row, answer="needed", by=first, at=timezone.now())
     assert row.answer == ""
-    with pytest.raises(Conflict, match="Somebody else has decided"):
+    with pytest.raises(Conflict, match="Someone else has decided"):
         decide(decision=row, answer="wrong", by=second, at=timezone.now())
     row.refresh_from_db()
     assert (row.answer, row.decided_by) == ("needed", first)

@@ -88,7 +88,7 @@ def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loo
             answer, corrected = "partly", corrected + 1
         decide(decision=own, answer=answer, by=world.physicians[0], at=timezone.now())
     stale = client.get(f"{address}/freshness").content.decode()
-    assert "25 answers decided on" in stale
+    assert "25 answers decided" in stale
     assert "May be stale" in client.get(f"/b/{world.benchmark.slug}/validity/").content.decode()
     after = report_on(world, run)
     row = table_of(after, "coverage_powered").dicts()[0]
@@ -155,7 +155,7 @@ def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, clie
     report = report_on(world, run)
     client.force_login(world.admin)
     page = client.get(f"/b/{world.benchmark.slug}/validity/{report.public_id}/").content.decode()
-    assert "too few for claims" in page
+    assert "too few to draw conclusions" in page
     assert "it may have judged criteria that it wrote" in page
 
 
@@ -166,7 +166,7 @@ def test_captions_say_what_intervals_are_over_and_which_controls_there_are(loopb
         report = report_on(world, run, parameters={"over": over})
         sets = next(iter(coverage_page.figures(report)))
         assert words in sets.caption and "next case" not in sets.caption
-    assert "The run has one case" in coverage_page.body(report, "")["controls"].remark
+    assert "The run has only one case" in coverage_page.body(report, "")["controls"].remark
 
 
 def test_a_judge_is_named_by_a_part_of_a_name_a_description_or_a_file() -> None:

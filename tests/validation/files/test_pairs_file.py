@@ -334,32 +334,44 @@ GOOD = "A,c1,p1,ref_first,0,5,3,ref,dose,10,0,10"
     ("lines", "expected"),
     [
         ([], "file: The file is empty."),
-        ([HEADER], "file: There is no row below the header."),
-        (["pair,order,total_ref,total_cand,stated", "p,ref_first,1,1,"], "line 1, trial: The header does not name"),
-        ([HEADER, GOOD, GOOD], "line 3, trial: This trial stands on line 2 already."),
-        ([HEADER, GOOD.replace("A,", "all,")], "line 2, set: “all” means everything"),
+        ([HEADER], "file: There are no rows below the header."),
+        (
+            ["pair,order,total_ref,total_cand,stated", "p,ref_first,1,1,"],
+            "line 1, trial: This column is not in the header.",
+        ),
+        ([HEADER, GOOD, GOOD], "line 3, trial: This trial is already on line 2."),
+        ([HEADER, GOOD.replace("A,", "all,")], "line 2, set: “all” is reserved for everything"),
         ([HEADER, GOOD.replace("A,", ",")], "line 2, set: This must not be empty."),
-        ([HEADER, GOOD.replace("ref_first", "first")], "line 2, order: “first” is none of: ref_first, cand_first."),
-        ([HEADER, GOOD.replace(",0,5", ",-1,5")], "line 2, trial: “-1” is no whole number"),
-        ([HEADER, GOOD.replace(",0,5", ",0.0,5")], "line 2, trial: “0.0” is no whole number"),
+        ([HEADER, GOOD.replace("ref_first", "first")], "line 2, order: “first” is not one of: ref_first, cand_first."),
+        ([HEADER, GOOD.replace(",0,5", ",-1,5")], "line 2, trial: “-1” is not a whole number"),
+        ([HEADER, GOOD.replace(",0,5", ",0.0,5")], "line 2, trial: “0.0” is not a whole number"),
         ([HEADER, GOOD.replace(",0,5", ",,5")], "line 2, trial: This must not be empty."),
-        ([HEADER, GOOD.replace(",5,3", ",inf,3")], "line 2, total_ref: “inf” is no number."),
-        ([HEADER, GOOD.replace(",5,3", ",5,")], "line 2, total_cand: A trial has both totals, or neither."),
-        ([HEADER, GOOD.replace(",ref,", ",win,")], "line 2, stated: “win” is none of: ref, cand, same."),
+        ([HEADER, GOOD.replace(",5,3", ",inf,3")], "line 2, total_ref: “inf” is not a number."),
+        ([HEADER, GOOD.replace(",5,3", ",5,")], "line 2, total_cand: Give both totals of a trial, or neither."),
+        ([HEADER, GOOD.replace(",ref,", ",win,")], "line 2, stated: “win” is not one of: ref, cand, same."),
         ([HEADER, GOOD.replace(",10,0,", ",0,0,")], "line 2, points_abs: This must be above 0."),
-        ([HEADER, GOOD.replace(",10,0,", ",1,0,")], "line 2, points_abs: The totals are further apart than all points"),
-        ([HEADER, GOOD.replace(",0,10", ",4,10")], "line 2, total_cand: This is outside of points_min to points_max."),
-        ([HEADER, GOOD.replace(",0,10", ",,10")], "line 2, points_min: A range has both ends, or neither."),
+        (
+            [HEADER, GOOD.replace(",10,0,", ",1,0,")],
+            "line 2, points_abs: The difference between the totals exceeds the sum of all points",
+        ),
+        (
+            [HEADER, GOOD.replace(",0,10", ",4,10")],
+            "line 2, total_cand: This value is outside the range from points_min to points_max.",
+        ),
+        ([HEADER, GOOD.replace(",0,10", ",,10")], "line 2, points_min: Give both ends of a range, or neither."),
         ([HEADER, GOOD.replace(",0,10", ",9,9")], "line 2, points_max: This must be above points_min."),
         (
             [HEADER, GOOD, GOOD.replace("c1", "c2").replace("ref_first", "cand_first")],
-            "line 3, case: The pair has another value on line 2.",
+            "line 3, case: The pair has a different value on line 2.",
         ),
         (
             [HEADER, GOOD, GOOD.replace("A,c1", "B,c2")],
-            "line 3, case: The pair has another value on line 2.",
+            "line 3, case: The pair has a different value on line 2.",
         ),
-        ([HEADER, GOOD, GOOD.replace(",0,5", ",1,5").replace("dose", "unit")], "line 3, kind: The pair has another"),
+        (
+            [HEADER, GOOD, GOOD.replace(",0,5", ",1,5").replace("dose", "unit")],
+            "line 3, kind: The pair has a different",
+        ),
         ([HEADER, GOOD, GOOD.replace(",0,5", ",1,5").replace(",10,0", ",11,0")], "line 3, points_abs: The pair has"),
     ],
 )
@@ -370,11 +382,13 @@ def test_a_broken_file_is_refused_by_line_and_field(tmp_path: Path, lines: list[
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
     lines = lines_of(pair_rows())
-    assert "line 1, points_abs: The header does not name" in refusal(COMMAND, tmp_path, lines, rule="margin")
+    assert "line 1, points_abs: This column is not in the header." in refusal(COMMAND, tmp_path, lines, rule="margin")
     assert "--margin is for --rule margin" in refusal(COMMAND, tmp_path, lines, margin=0.1)
     assert "--margin must be" in refusal(COMMAND, tmp_path, lines, rule="margin", margin=float("nan"))
     assert "--trials must be 1 or more" in refusal(COMMAND, tmp_path, lines, trials=0)
     unstated = [{name: cell for name, cell in own.items() if name != "stated"} for own in pair_rows()]
-    assert "line 1, stated: The header does not" in refusal(COMMAND, tmp_path, lines_of(unstated), rule="stated")
+    assert "line 1, stated: This column is not in the header." in refusal(
+        COMMAND, tmp_path, lines_of(unstated), rule="stated"
+    )
     printed = run(COMMAND, tmp_path, lines_of([own | {"judge": "J"} for own in unstated]))
     assert "Columns that were not read: judge" in printed

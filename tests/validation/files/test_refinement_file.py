@@ -162,15 +162,15 @@ def test_before_and_after_exchanged(tmp_path_factory: pytest.TempPathFactory, pa
     ("lines", "expected"),
     [
         ([], "file: The file is empty."),
-        (["case,base,refined"], "file: There is no row below the header."),
-        (["case,base", "c1,4"], "line 1, refined: The header does not name this column."),
-        (["case,base,refined", "c1,4,5", "c1,4,5"], "line 3, case: This case stands on line 2 already."),
-        (["case,base,refined", "c1,4,NaN"], "line 2, refined: “NaN” is no number."),
-        (["case,base,refined", "c1,4,-inf"], "line 2, refined: “-inf” is no number."),
-        (["case,base,refined", "c1,4,101"], "line 2, refined: A score is at most 100."),
-        (["case,base,refined,arm", "c1,4,5,All"], "line 2, arm: “All” means everything"),
+        (["case,base,refined"], "file: There are no rows below the header."),
+        (["case,base", "c1,4"], "line 1, refined: This column is not in the header."),
+        (["case,base,refined", "c1,4,5", "c1,4,5"], "line 3, case: This case is already on line 2."),
+        (["case,base,refined", "c1,4,NaN"], "line 2, refined: “NaN” is not a number."),
+        (["case,base,refined", "c1,4,-inf"], "line 2, refined: “-inf” is not a number."),
+        (["case,base,refined", "c1,4,101"], "line 2, refined: A score cannot exceed 100."),
+        (["case,base,refined,arm", "c1,4,5,All"], "line 2, arm: “All” is reserved for everything"),
         (["case,base,refined,arm", "c1,4,5,"], "line 2, arm: This must not be empty."),
-        (["case,base,refined,length_base", "c1,4,5,-1"], "line 2, length_base: A length is not negative."),
+        (["case,base,refined,length_base", "c1,4,5,-1"], "line 2, length_base: A length cannot be negative."),
     ],
 )
 def test_a_broken_file_is_refused_by_line_and_field(tmp_path: Path, lines: list[str], expected: str) -> None:
@@ -180,7 +180,7 @@ def test_a_broken_file_is_refused_by_line_and_field(tmp_path: Path, lines: list[
 
 def test_a_missing_column_is_the_only_fault_of_its_file(tmp_path: Path) -> None:
     message = refusal(COMMAND, tmp_path, ["case,base", ",x", "c1,4"])
-    assert message.splitlines()[1:] == ["line 1, refined: The header does not name this column."]
+    assert message.splitlines()[1:] == ["line 1, refined: This column is not in the header."]
 
 
 def test_an_upper_bound_that_is_no_arm(tmp_path: Path) -> None:

@@ -122,14 +122,16 @@ def test_criteria_of_another_set_that_the_rubric_does_not_cover(ward: Ward) -> N
     own_points = [(OURS[0], 5), (OURS[1], 3)]
     run = coverage_run(ward.case, ward.ours, own_points, "Theirs", THEIRS, BACK, endpoint_kind="rules")
     page = ward.page(ward.author)
-    assert "Criteria of Theirs that it does not cover" in page and "2 of 3 are not covered in full." in page
+    assert "Criteria of Theirs that this rubric does not cover" in page and "2 of 3 are not covered in full." in page
     assert "Asks about allergies." in page and "Is polite." in page and "Names the dose, too." not in page
-    assert "by judge-model" in page and "Rules answered here" in page  # which run, and that no model answered
+    assert (
+        "by judge-model" in page and "These answers come from fixed rules" in page
+    )  # which run, and that no model answered
     assert f"/b/ward/rubric-coverage/{run.public_id}/cases/{ward.case.public_id}/" in page
     # A physician calls one of them needless: the rubric need not have it.
     ask(run, "coverage_back 0.3", "needless", by=ward.author)
     page = ward.page(ward.author)
-    assert "1 of 3 are not covered in full." in page and "Physicians call 1 more needless" in page
+    assert "1 of 3 are not covered in full." in page and "Physicians consider 1 more needless" in page
     assert "Is polite." not in page
 
 
@@ -139,10 +141,13 @@ def test_gold_points_of_others_that_the_rubric_does_not_cover(ward: Ward) -> Non
     forward = {"coverage 0.1": "none", "coverage 0.2": "partly", "coverage 0.3": "invalid"}
     run = coverage_run(ward.case, "Their gold", THEIRS, ward.ours, criteria, forward)
     page = ward.page(ward.author)
-    assert "Gold points of Their gold that it does not cover" in page and "2 of 3 are not covered in full." in page
+    assert (
+        "Gold points of Their gold that this rubric does not cover" in page
+        and "2 of 3 are not covered in full." in page
+    )
     assert "Names the dose, too." in page and f"1. {OURS[0]}" in page  # by which criterion it is covered in part
-    assert "Of 1 there is no valid answer." in page and "Is polite." not in page
-    assert "Rules answered here" not in page
+    assert "For 1 there is no valid answer." in page and "Is polite." not in page
+    assert "These answers come from fixed rules" not in page
     ask(run, "coverage 0.2", "full", by=ward.author)
     ask(run, "coverage 0.3", "none", by=ward.author)
     page = ward.page(ward.author)
@@ -153,7 +158,7 @@ def test_nothing_of_coverage_is_shown_while_a_question_about_the_case_is_open(wa
     run = coverage_run(ward.case, ward.ours, [(OURS[0], 5)], "Theirs", THEIRS, BACK)
     question = ask(run, "coverage_back 0.1")
     page = ward.page(ward.author)
-    assert "Questions about the coverage of this case wait for physicians." in page
+    assert "Physicians still have questions to decide on the coverage of this case." in page
     assert not any(text in page for text in ("Theirs", "judge-model", "Asks about allergies."))
     assert "Asks about allergies." in ward.page(ward.admin)  # who decides nothing
     CoverageDecision.objects.filter(pk=question.pk).update(
@@ -174,10 +179,12 @@ def test_a_case_without_a_published_rubric_shows_nothing(ward: Ward) -> None:
 
 def test_a_rubric_that_was_published_anew_says_so(ward: Ward) -> None:
     coverage_run(ward.case, ward.ours, [(OURS[0], 5), (OURS[1], 3)], "Theirs", THEIRS, BACK)
-    assert "published anew" not in ward.page(ward.author)
+    assert "published again since then" not in ward.page(ward.author)
     Rubric.objects.filter(case=ward.case).update(status="superseded")
     rubric = publish_rubric_again(ward.case)
-    assert "published anew" in ward.page(ward.author) and f"version {rubric.version}" in ward.page(ward.author)
+    assert "published again since then" in ward.page(ward.author) and f"version {rubric.version}" in ward.page(
+        ward.author
+    )
 
 
 def publish_rubric_again(case: Case) -> Rubric:
@@ -268,11 +275,11 @@ def test_errors_that_the_rubric_does_not_notice_and_criteria_that_never_decide(w
     for pair in (noticed, unnoticed, elsewhere):
         judge(pair=pair, answers=DANGEROUS, by=other, at=timezone.now())
     page = ward.page(ward.author)
-    assert "Its criteria notice 1 of 2 dangerous errors that physicians confirmed." in page
+    assert "Its criteria detect 1 of 2 dangerous errors that physicians confirmed." in page
     assert "daily became weekly" in page and "p2 matters" in page
     assert "two became ten" not in page and "of another case" not in page
     never = page.split("Criteria that never decide")[1]
-    assert "1 of 2" in never and "On 2 pairs of this case none of these" in never
+    assert "1 of 2" in never and "On 2 pairs of this case, none of these criteria" in never
     assert OURS[1] in never and OURS[0] not in never
     assert f"/b/ward/pair-runs/{run.public_id}/" not in page  # a page of those who run the benchmark
     assert f"/b/ward/pair-runs/{run.public_id}/" in ward.page(ward.admin)
@@ -289,4 +296,4 @@ def test_an_author_whose_group_grades_sees_nothing_of_pairs(ward: Ward) -> None:
     member(group, user=ward.author)
     make_batch(group)
     page = ward.page(ward.author)
-    assert "two became ten" not in page and "while no batch of a group of yours is open" in page
+    assert "two became ten" not in page and "your groups have no open batch" in page

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 REFERENCE = "Take 15 mg of this medicine per day and see a doctor within 24 hours."
 CRITERIA = [("Says to take 15 mg of the medicine per day.", 5, "accuracy"), ("Names a doctor.", 2, "accuracy")]
-NOTHING = "Such answers tell the texts of no pair apart, and say nothing about a set."
+NOTHING = "Such answers do not distinguish the texts of any pair and provide no information about a set."
 
 
 def report_by(model: str) -> tuple[PairWorld, Report]:
@@ -53,8 +53,8 @@ def first_screen(world: PairWorld, report: Report) -> str:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("rules-always-a", "nearly all answers prefer the text that stands first, whichever it is."),
-        ("rules-always-same", "nearly all answers call the two texts the same."),
+        ("rules-always-a", "nearly all answers prefer the text that comes first, whichever it is."),
+        ("rules-always-same", "nearly all answers rate the two texts as equal."),
     ],
 )
 def test_a_model_that_reads_nothing(settings: Any, model: str, words: str) -> None:
@@ -63,7 +63,7 @@ def test_a_model_that_reads_nothing(settings: Any, model: str, words: str) -> No
     screen = first_screen(world, report)
     assert re.findall(r"<p>(A|no rubric): ([^<]*)</p>", screen) == [("A", words), ("no rubric", words)]
     assert NOTHING in screen
-    assert "Rules answered here, and no language model." in screen
+    assert "These answers come from fixed rules, not from a language model." in screen
     # No criterion tells the texts apart, though “always A” says that one text alone meets it in every trial.
     (mutation,) = [row for row in table_of(report, "mutation").dicts() if row["slice"] == "all"]
     assert (mutation["n_pairs"], mutation["noticed"], mutation["score"]) == (5, 0, 0)
@@ -80,7 +80,7 @@ def test_a_model_that_reads_the_texts(settings: Any) -> None:
     screen = first_screen(world, report)
     # By the criteria the reference wins everywhere. Without them the rule counts words, of which both have the same.
     assert re.findall(r"<p>(A|no rubric): ([^<]*)</p>", screen) == [
-        ("no rubric", "nearly all answers call the two texts the same.")
+        ("no rubric", "nearly all answers rate the two texts as equal.")
     ]
     (own,) = [row for row in table_of(report, "pairs").dicts() if (row["set"], row["slice"]) == ("A", "all")]
     assert (own["win"], own["mean_delta"]) == (1, 5)

@@ -113,11 +113,11 @@ def test_a_pair_by_hand(two: PairWorld) -> None:
     given: dict[str, Any] = {"group": two.group, "case": case, "reference": "Take it once.", "by": None}
     pair = add_pair(**given, change=change, key="", at=timezone.now())
     assert (pair.key, pair.candidate, pair.change) == ("P1-1", "Take it twice.", "“once” → “twice”")
-    with pytest.raises(Conflict, match="this pair already"):
+    with pytest.raises(Conflict, match="already has this pair"):
         add_pair(**given, change=change, key="", at=timezone.now())
-    with pytest.raises(DomainError, match="does not hold"):
+    with pytest.raises(DomainError, match="does not contain"):
         add_pair(**given, change=Change("thrice", "x", "dose"), key="", at=timezone.now())
-    with pytest.raises(Conflict, match="another number"):
+    with pytest.raises(Conflict, match="different number"):
         get_or_make_group(benchmark=two.benchmark, name="Doses", judgements_due=1, by=None, at=timezone.now())
 
 

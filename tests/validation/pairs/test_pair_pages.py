@@ -52,11 +52,11 @@ def test_the_list_and_a_pair(world: PairWorld) -> None:
     text = page(client, "pairs/")
     assert "P1" in text and "“once” → “slip”" in text
     assert "P1" not in page(client, "pairs/?kind=unit").partition("</form>")[2]
-    assert "No pair matches this choice" in page(client, "pairs/?status=dangerous")
+    assert "No pairs match these filters" in page(client, "pairs/?status=dangerous")
     own = page(client, f"pairs/{world.pair('P1').public_id}/")
     marked = re.findall(r'<mark\s+class="pair-mark"\s*>([^<]*)</mark>', own)
     assert "once" in marked and "slip" in marked
-    assert "Nobody has judged this pair yet" in own
+    assert "No one has judged this pair yet" in own
     world.judge("P1")
     assert str(world.physicians[0]) in page(client, f"pairs/{world.pair('P1').public_id}/")
 
@@ -67,7 +67,7 @@ def test_a_pair_by_hand_and_a_file(world: PairWorld) -> None:
     form = {"case": "P1", "find": "5 mg", "replace": "50 mg", "kind": "dose", "group": "Doses", "judgements": "1"}
     wrong = client.post("/b/ward/pairs/new/", {**form, "find": "6 mg"})
     assert wrong.status_code == 422
-    assert "does not hold these words" in wrong.content.decode()
+    assert "does not contain these words" in wrong.content.decode()
     saved = client.post("/b/ward/pairs/new/", form)
     assert saved.status_code == 302
     pair = NearMissPair.objects.get(origin="hand")
@@ -104,7 +104,7 @@ def test_a_physician_judges_and_sees_nothing_else(world: PairWorld) -> None:
     again = client.get(first["Location"])
     assert again.status_code == 200 and 'value="dangerous"' in again.content.decode()
     # Others find nothing, and staff alone cannot judge.
-    assert "Nothing waits for you" in page(signed_in(world.physicians[1]), "pairs/judge/")
+    assert "Nothing to do" in page(signed_in(world.physicians[1]), "pairs/judge/")
     assert signed_in(world.admin).get(first["Location"]).status_code == 404
     assert signed_in(world.physicians[1]).get(first["Location"]).status_code == 404
     assert signed_in(physician).get("/b/ward/pairs/").status_code == 404
@@ -145,7 +145,7 @@ def test_a_model_makes_pairs(world: PairWorld, loopback: Loopback) -> None:
         "price_out": "2",
     }  # fmt: skip
     size = client.post("/b/ward/pair-making/new/size", form).content.decode()
-    assert "Cost at most" in size and "2 cases" in size
+    assert "Maximum cost" in size and "2 cases" in size
     answer = client.post("/b/ward/pair-making/new/", form)
     assert answer.status_code == 302, answer.content.decode()
     run = MakingRun.objects.get()
@@ -159,7 +159,7 @@ def test_a_model_makes_pairs(world: PairWorld, loopback: Loopback) -> None:
     sent = "".join(bytes(call.request).decode("latin-1") for call in run.exchanges.all())
     assert "Criterion" not in sent
     text = page(client, f"pair-making/{run.public_id}/")
-    assert "Its pairs" in text
+    assert "Pairs made" in text
     assert run.public_id in page(client, "pair-making/")
     page(client, f"pair-making/{run.public_id}/progress")
     rows = file_of(client.get(f"/b/ward/pair-making/{run.public_id}/pairs.csv"))
@@ -197,10 +197,10 @@ def test_a_run_of_trials_from_form_to_report(loopback: Loopback) -> None:
         **FORM, "endpoint": loopback.url, "groups": [world.group.public_id], "which": "confirmed", "trials": "3",
         "sets": [world.sets["A"].public_id],
     }  # fmt: skip
-    assert "no such pair" in client.post("/b/ward/pair-runs/new/size", form).content.decode().lower()
+    assert "no pair meets this condition" in client.post("/b/ward/pair-runs/new/size", form).content.decode().lower()
     world.confirm_all()
     size = client.post("/b/ward/pair-runs/new/size", {**form, "price_in": "1", "budget": "0.0001"}).content.decode()
-    assert "42" in size and "7 pairs" in size and "may stop before its end" in size
+    assert "42" in size and "7 pairs" in size and "may stop early" in size
     assert client.post("/b/ward/pair-runs/new/", {**form, "sets": []}).status_code == 422
     answer = client.post("/b/ward/pair-runs/new/", form)
     assert answer.status_code == 302, answer.content.decode()

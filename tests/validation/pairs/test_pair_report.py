@@ -81,7 +81,7 @@ def test_lists_without_a_confirmed_pair_claim_nothing(loopback: Loopback) -> Non
     page = body(report_on(world, world.run(loopback.url, which="all", config={"trials": 1})), "")
     for name in ("unnoticed", "deciding"):
         assert page[name].groups == {"": []}
-        assert page[name].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+        assert page[name].empty == "No confirmed dangerous pair has been judged by criteria in enough trials."
 
 
 def test_a_run_without_a_rubric_claims_nothing_about_criteria(loopback: Loopback) -> None:
@@ -89,7 +89,7 @@ def test_a_run_without_a_rubric_claims_nothing_about_criteria(loopback: Loopback
     world.confirm_all()
     page = body(report_on(world, world.run(loopback.url, config={"trials": 1, "no_rubric": True})), "")
     assert page["never_decisive"].empty == "No pair was judged by criteria."
-    assert page["unnoticed"].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+    assert page["unnoticed"].empty == "No confirmed dangerous pair has been judged by criteria in enough trials."
 
 
 def test_a_judge_that_a_set_names_is_named(loopback: Loopback) -> None:
@@ -134,9 +134,9 @@ def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     client = Client()
     client.force_login(world.admin)
     text = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
-    assert "Rules answered here" in text
+    assert "These answers come from fixed rules" in text
     # Every chart has a footnote, and every table the column.
     assert footnote() in figure_bytes(report, "outcomes", "svg").decode()
     assert "endpoint_kind" in table_of(report, "unnoticed").columns
     assert "is no language model" in methods_of(report).text
-    assert "Rules answered here" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
+    assert "These answers come from fixed rules" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()

@@ -72,7 +72,15 @@ def test_report_page_api_and_command_have_the_figures_of_the_worked_example(
     client.force_login(world.admin)
     address = f"/b/shown/validity/{report.public_id}/"
     page = client.get(address).content.decode()
-    for words in ("54.5", "62.5", "+8.0", "9 / 1 / 2", "Rules answered here, and no language model", "0.147", "0.176"):
+    for words in (
+        "54.5",
+        "62.5",
+        "+8.0",
+        "9 / 1 / 2",
+        "These answers come from fixed rules, not from a language model",
+        "0.147",
+        "0.176",
+    ):
         assert words in page
     file = b"".join(client.get(f"{address}tables/refinement.csv")).decode()
     assert list(csv.DictReader(io.StringIO(file))) == rows(tmp_path, "refinement")
@@ -104,7 +112,7 @@ def test_a_report_counts_the_cases_that_were_graded(rules: RuleEndpoint, client:
     )
     client.force_login(world.admin)
     page = client.get(f"/b/few/validity/{report_on(world, run, world.judged(run, lambda *_: True)).public_id}/")
-    assert "There are 2 cases: too few for claims" in page.content.decode()
+    assert "There are only 2 cases: too few to draw conclusions" in page.content.decode()
 
 
 def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: RuleEndpoint, client: Client) -> None:
@@ -117,7 +125,7 @@ def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: Rul
     assert report.result["facts"]["taught_since"] == {"Guide": 1}
     client.force_login(world.admin)
     page = client.get(f"/b/later/validity/{report.public_id}/").content.decode()
-    assert "Guide: 1 criterion that guided grades by now" in " ".join(page.split())
+    assert "Guide: 1 criterion that guided refinement is now also used for grading" in " ".join(page.split())
     assert "have taken in 1 guiding criterion of Guide: its gain" in " ".join(methods_of(report).paragraphs)
 
 
@@ -126,7 +134,7 @@ def test_lists_of_ungraded_texts_claim_nothing(rules: RuleEndpoint) -> None:
     run = world.run(rules.url, "Guide")
     of_bases: Any = SimpleNamespace(derived_names=[])
     graded = world.judged(of_bases, lambda *_: True)
-    assert body(report_on(world, run, graded), "")["harms"].empty == "No text is graded yet."
+    assert body(report_on(world, run, graded), "")["harms"].empty == "No text has been graded yet."
 
 
 def test_a_report_is_stale_once_a_verdict_changes(rules: RuleEndpoint) -> None:
@@ -146,7 +154,7 @@ def test_a_report_is_stale_once_a_verdict_changes(rules: RuleEndpoint) -> None:
 def test_order_by_the_page_and_look_at_the_texts(rules: RuleEndpoint, client: Client) -> None:
     world = make_world("page", sets={"Guide": GUIDE})
     client.force_login(world.admin)
-    assert "No run yet" in client.get("/b/page/refinement/").content.decode()
+    assert "No runs yet" in client.get("/b/page/refinement/").content.decode()
     form: dict[str, Any] = {
         **{name: value for name, value in QUICK.items() if name != "concurrency"},
         "candidate": "Base", "sets": [world.sets["Guide"].public_id], "endpoint": rules.url, "model": "rules-new-dose",
@@ -192,7 +200,7 @@ def test_an_overlap_is_refused_on_the_page_with_the_way_out(rules: RuleEndpoint,
     labelled = client.post("/b/taught/refinement/new/size", {**form, "upper_bounds": form["sets"]}).content.decode()
     assert "its arm is an upper bound" in labelled
     halved = client.post("/b/taught/refinement/new/size", {**form, "split": "on"}).content.decode()
-    assert "are taken out, since ones like them grade" in halved
+    assert "are removed because" in halved
 
 
 def test_the_api_orders_shows_and_lets_a_judge_grade(rules: RuleEndpoint, client: Client) -> None:

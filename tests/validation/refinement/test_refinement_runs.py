@@ -158,7 +158,7 @@ def test_what_cannot_be_refined_is_refused(rules: RuleEndpoint) -> None:
     for order, words in (
         (Order(candidate="Base"), "Choose at least one set"),
         (Order(candidate="Nobody", gold=True), "no candidate"),
-        (Order(candidate=run.derived_names[0], gold=True), "refined already"),
+        (Order(candidate=run.derived_names[0], gold=True), "already been refined"),
     ):
         with pytest.raises(DomainError, match=words):
             build(world.benchmark, order, config)

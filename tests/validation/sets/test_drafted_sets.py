@@ -54,7 +54,7 @@ def test_a_page_copies_what_a_run_drafted_and_says_that_rules_did(
         (own.case.key, own.number, own.text, own.points, own.axis) for own in drafted
     ]
     page = client.get(response["Location"]).content.decode()
-    assert f"/drafting/{run.public_id}/" in page and "no language model" in page
+    assert f"/drafting/{run.public_id}/" in page and "not from a language model" in page
     refused = client.post("/b/nursery/rubric-sets/new/", {**form, "run": "", "name": "None"})
     assert refused.status_code == 422 and "Choose a run." in refused.content.decode()
 

@@ -28,7 +28,7 @@ def test_a_set_of_a_track_prints_its_funnel_and_digest(benchmark: Benchmark) -> 
     row = RubricSet.objects.get()
     cells = [[cell.strip() for cell in line.split("│")[1:5]] for line in printed.splitlines() if line.startswith("│")]
     assert cells == [
-        ["Cases that count", "", "3", "3"],
+        ["Cases not excluded", "", "3", "3"],
         ["A published rubric on the track", "gold", "3", "3"],
         ["Number of criteria", "3-4", "2", "2"],
         ["Tag", "theme:urgency", "1", "1"],
@@ -50,8 +50,8 @@ def test_a_file_writes_its_items_and_mends(benchmark: Benchmark, tmp_path: Path)
     with pytest.raises(CommandError, match=r"criteria.jsonl: 3 faults refused, no set was made\."):
         run("--file", str(path))
     printed = run("--file", str(path), "--mend", "--language", "en", "--out", str(tmp_path / "out"))
-    assert "  1 × Points written as text were read as a number\n  1 × The criterion was left out\n" in printed
-    assert "note: 1 case of the file is not in the set: it is outside the frame, or excluded." in printed
+    assert "  1 × Points written as text read as a number\n  1 × Criterion omitted\n" in printed
+    assert "note: 1 case of the file is not in the set because it is outside the frame or excluded." in printed
     with (tmp_path / "out" / "items.csv").open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["case", "position", "criterion", "points", "axis"],
@@ -69,7 +69,7 @@ def test_a_file_writes_its_items_and_mends(benchmark: Benchmark, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--track", "gold", "--criteria", "ten"], "“ten” is no number such as 3"),
+        (["--track", "gold", "--criteria", "ten"], "“ten” is neither a number such as 3"),
         (["--track", "gold", "--mend"], "--mend is for --file"),
         (["--file", "/nowhere.jsonl"], "/nowhere.jsonl: No such file"),
         (["--track", "silver"], "No case is in the frame"),

@@ -61,7 +61,7 @@ def test_a_place_counts_excluded_cases_and_a_set_leaves_them_out(benchmark: Benc
 FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "no points": ({"criterion": "A"}, "points", "This field is missing."),
     "points are null": ({"criterion": "A", "points": None}, "points", "This field is missing."),
-    "points are a text": ({"criterion": "A", "points": "5"}, "points", "This must be a whole number, not a text."),
+    "points are a text": ({"criterion": "A", "points": "5"}, "points", "This must be a whole number, not text."),
     "points are true": (
         {"criterion": "A", "points": True},
         "points",
@@ -71,9 +71,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "no points at all": (
         {"criterion": "A", "points": 0},
         "points",
-        "A criterion is worth at least one point, or costs one.",
+        "A criterion must add or deduct at least one point.",
     ),
-    "a fraction": ({"criterion": "A", "points": 2.5}, "points", "2.5 is no whole number."),
+    "a fraction": ({"criterion": "A", "points": 2.5}, "points", "2.5 is not a whole number."),
     "too many points": ({"criterion": "A", "points": 11}, "points", "11 is not between -10 and 10."),
     "too few points": ({"criterion": "A", "points": -11}, "points", "-11 is not between -10 and 10."),
     "no text": ({"points": 1}, "criterion", "This field is missing."),
@@ -81,13 +81,13 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "an axis that is a number": (
         {**ONE, "axis": 3},
         "axis",
-        "“3” is none of: accuracy, communication_quality, completeness, context_awareness, instruction_following, "
+        "“3” is not one of: accuracy, communication_quality, completeness, context_awareness, instruction_following, "
         "safety.",
     ),
     "an unknown axis": (
         {**ONE, "axis": "wisdom"},
         "axis",
-        "“wisdom” is none of: accuracy, communication_quality, completeness, context_awareness, "
+        "“wisdom” is not one of: accuracy, communication_quality, completeness, context_awareness, "
         "instruction_following, safety.",
     ),
     "two axes": (
@@ -95,7 +95,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
         "axis",
         "The criterion names more than one axis.",
     ),
-    "tags that are no list": ({**ONE, "tags": "axis:accuracy"}, "tags", "This must be a list, not a text."),
+    "tags that are no list": ({**ONE, "tags": "axis:accuracy"}, "tags", "This must be a list, not text."),
 }
 
 
@@ -115,11 +115,11 @@ def test_what_is_no_number_in_json_is_a_fault_at_its_criterion(import_set: Impor
 
 
 CASES: dict[str, tuple[list[dict[str, Any]], tuple[int, str, str]]] = {
-    "no case": ([{"rubrics": [ONE]}], (1, "case", "The line names no case: case, prompt_id or index.")),
+    "no case": ([{"rubrics": [ONE]}], (1, "case", "The line does not identify a case. Give case, prompt_id or index.")),
     "an unknown case": ([{"case": "z", "rubrics": [ONE]}], (1, "case", "There is no case “z” in this benchmark.")),
     "a place too far": (
         [{"index": 3, "rubrics": [ONE]}],
-        (1, "index", "There is no case 3: the benchmark has 3, counted from 0 in the order of import."),
+        (1, "index", "There is no case 3: the benchmark has 3 cases, counted from 0 in the order of import."),
     ),
     "a place below 0": (
         [{"index": -1, "rubrics": [ONE]}],
@@ -131,7 +131,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], tuple[int, str, str]]] = {
     ),
     "the same case twice": (
         [{"case": "a", "rubrics": [ONE]}, {"index": 0, "rubrics": [ONE]}],
-        (2, "index", "This case stands on line 1 already."),
+        (2, "index", "This case is already on line 1."),
     ),
     "no list": ([{"case": "a"}], (1, "rubrics", "This field is missing.")),
     "an empty list": ([{"case": "a", "rubrics": []}], (1, "rubrics", "There must be at least one criterion.")),
@@ -141,9 +141,12 @@ CASES: dict[str, tuple[list[dict[str, Any]], tuple[int, str, str]]] = {
     ),
     "a text for a criterion": (
         [{"case": "a", "rubrics": ["A"]}],
-        (1, "rubrics[0]", "This must be an object, not a text."),
+        (1, "rubrics[0]", "This must be an object, not text."),
     ),
-    "501 criteria": ([{"case": "a", "rubrics": [ONE] * 501}], (1, "rubrics", "A rubric has at most 500 criteria.")),
+    "501 criteria": (
+        [{"case": "a", "rubrics": [ONE] * 501}],
+        (1, "rubrics", "A rubric can have at most 500 criteria."),
+    ),
 }
 
 
@@ -165,7 +168,7 @@ def test_files_that_cannot_be_read(import_set: Import) -> None:
     assert refused(import_set, b"\xef\xbb\xbf" + line) == [(1, "", mark)]
     assert refused(import_set, line.decode().encode("utf-16")) == [(1, "", "The file is UTF-16. Save it as UTF-8.")]
     ((number, _field, message),) = refused(import_set, b"\x1f\x8b" + line)
-    assert (number, message) == (1, "This is an archive (gzip), not a text. Unpack it and send what is in it.")
+    assert (number, message) == (1, "This is an archive (gzip), not text. Unpack it and send its contents.")
     assert [fault[0] for fault in refused(import_set, line + line[:-5] + b"\n")] == [2]
 
 
@@ -242,7 +245,7 @@ def test_sound_criteria_are_not_mended(import_set: Import) -> None:
 
 def test_a_case_without_a_usable_criterion_is_a_fault_also_where_points_are_mended(import_set: Import) -> None:
     content = lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": 0}]})
-    assert refused(import_set, content, mend="1") == [(1, "rubrics", "No criterion of the case can be used.")]
+    assert refused(import_set, content, mend="1") == [(1, "rubrics", "The case has no usable criterion.")]
 
 
 def test_texts_and_cases_are_never_mended(import_set: Import) -> None:
@@ -294,7 +297,7 @@ def test_a_formula_or_an_error_in_a_workbook_is_a_fault(import_set: Import) -> N
         book.worksheets[0].append(row)
     target = io.BytesIO()
     book.save(target)
-    message = "The cell holds a formula. Paste its value instead."
+    message = "The cell contains a formula. Paste its value instead."
     error = "The cell shows the error #DIV/0! of the spreadsheet. Write a value instead."
     assert refused(import_set, target.getvalue()) == [(2, "points", message), (4, "points", error)]
     assert items(import_set(target.getvalue(), mend="1")) == [("a", "Two", 3, "")]
@@ -310,7 +313,7 @@ def test_a_formula_or_an_error_in_a_workbook_is_a_fault(import_set: Import) -> N
             b"case,criterion,points,position\na,A,1,1\na,B,1,1\n",
             (3, "position", "Two criteria of the case have the same position."),
         ),
-        (b"case,criterion,points\n", (0, "", "The file has no case.")),
+        (b"case,criterion,points\n", (0, "", "The file contains no cases.")),
         (b"", (0, "", "The table is empty.")),
     ],
 )  # fmt: skip
@@ -325,7 +328,7 @@ def test_the_same_file_once_more_changes_nothing_and_another_needs_another_name(
     first = lines_of({"case": "a", "rubrics": [ONE]}, {"case": "b", "rubrics": [ONE]})
     row = import_set(first)
     assert import_set(first).pk == row.pk
-    with pytest.raises(Conflict, match="There is a rubric set called “imported” already"):
+    with pytest.raises(Conflict, match="There is already a rubric set called “imported”"):
         import_set(lines_of({"case": "a", "rubrics": [ONE]}))
     with pytest.raises(Conflict, match="already"):
         import_set(first, criteria="2")

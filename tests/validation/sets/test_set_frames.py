@@ -123,7 +123,7 @@ def test_a_case_without_a_gold_rubric_has_no_number_of_axes(benchmark: Benchmark
 
 def test_a_name_is_taken_once(benchmark: Benchmark) -> None:
     make(benchmark)
-    with pytest.raises(Conflict, match="There is a rubric set called “set” already"):
+    with pytest.raises(Conflict, match="There is already a rubric set called “set”"):
         make(benchmark, name=" set ")
     assert RubricSet.objects.count() == 1
 

@@ -66,7 +66,7 @@ def test_a_generic_set_is_made_by_the_form(staff: Client) -> None:
         ({"source": "track", "track": "gold"}, "This field is required"),
         ({"source": "track", "name": "x"}, "Choose a track"),
         ({"source": "track", "track": "silver", "name": "x"}, "Select a valid choice"),
-        ({"source": "generic", "name": "x", "criteria": "many"}, "is no number such as 3"),
+        ({"source": "generic", "name": "x", "criteria": "many"}, "is neither a number such as 3"),
         ({"source": "generic", "name": "x", "tags": "\n".join(map(str, range(21)))}, "At most 20 tags"),
         ({"source": "generic", "name": "x", "criteria": "9"}, "No case is in the frame"),
         ({"source": "file", "name": "x"}, "Choose the file"),
@@ -85,7 +85,7 @@ def test_a_name_that_is_taken_is_refused(staff: Client) -> None:
     staff.post(f"{PAGE}new/", values)
     answer = staff.post(f"{PAGE}new/", values)
     assert answer.status_code == 409
-    assert "There is a rubric set called “Twice” already" in text_of(answer)
+    assert "There is already a rubric set called “Twice”" in text_of(answer)
 
 
 def test_the_preview_counts_each_condition(staff: Client, benchmark: Benchmark) -> None:
@@ -95,8 +95,8 @@ def test_the_preview_counts_each_condition(staff: Client, benchmark: Benchmark) 
     assert "<b>1</b> case is in the frame." in text_of(
         staff.get(f"{PAGE}frame/", {"source": "track", "track": "second"})
     )
-    assert "It is read when you make the set." in text_of(staff.get(f"{PAGE}frame/", {"source": "file"}))
-    assert "is no number such as 3" in text_of(staff.get(f"{PAGE}frame/", {"source": "generic", "axes": "x"}))
+    assert "The file is read when you create the set." in text_of(staff.get(f"{PAGE}frame/", {"source": "file"}))
+    assert "is neither a number such as 3" in text_of(staff.get(f"{PAGE}frame/", {"source": "generic", "axes": "x"}))
     assert not RubricSet.objects.exists()
 
 
@@ -121,7 +121,7 @@ def test_a_file_becomes_a_set_by_an_import(staff: Client) -> None:
     imported = text_of(staff.get(f"/b/bench/imports/{job.public_id}/"))
     assert f'href="{PAGE}"' in imported
     page = text_of(staff.get(f"{PAGE}{row.public_id}/"))
-    assert "Points beyond ±10 became ±10" in page
+    assert "Points beyond ±10 limited to ±10" in page
     assert "&lt;b&gt;One&lt;/b&gt;" in page
     mends = csv.DictReader(io.StringIO(_file(staff, f"{PAGE}{row.public_id}/mends.csv")))
     assert [(mend["case"], mend["how"], mend["before"], mend["after"]) for mend in mends] == [
@@ -205,9 +205,9 @@ def test_a_set_is_shown_in_pages_with_as_many_queries_for_many_cases(
 
 
 def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
-    assert "There are no two sets yet" in text_of(staff.get(f"{PAGE}compare/"))
+    assert "Two rubric sets are needed" in text_of(staff.get(f"{PAGE}compare/"))
     first = import_set(lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": 1}]}), name="one")
-    assert "There are no two sets yet" in text_of(staff.get(f"{PAGE}compare/"))
+    assert "Two rubric sets are needed" in text_of(staff.get(f"{PAGE}compare/"))
     second = import_set(lines_of({"case": "b", "rubrics": [{"criterion": "Two", "points": 3}]}), name="two")
     assert "Compare" in text_of(staff.get(f"{PAGE}compare/"))
     pair = f"{PAGE}compare/{first.public_id}/{second.public_id}"

@@ -114,8 +114,8 @@ def test_a_correction_takes_the_place_of_the_answer_and_splits_by_hand_what_was_
     [
         ([(1, "x")], "Criterion 2 has no point"),
         ([], "Criterion 1 has no point"),
-        ([(1, "x"), (2, "y"), (3, "z")], "numbers 1 to 2"),
-        ([(0, "x"), (1, "x"), (2, "y")], "numbers 1 to 2"),
+        ([(1, "x"), (2, "y"), (3, "z")], "numbered 1 to 2"),
+        ([(0, "x"), (1, "x"), (2, "y")], "numbered 1 to 2"),
         ([(1, "x"), (2, " ")], "criterion 2 has no text"),
         ([(1, "x" * 20_001), (2, "y")], "longer than 20000"),
         ([(1, "x")] * 500 + [(2, "y")], "at most 500 points"),

@@ -50,7 +50,7 @@ def test_points_are_edited_added_moved_and_removed(new_page: Callable[..., Page]
     )
     expect(page.locator("#saving")).to_have_text("Saved")
     second.locator("[data-add]").click()
-    expect(page.locator("#saving")).to_have_text("A point has no text: not saved yet")
+    expect(page.locator("#saving")).to_have_text("Not saved yet: a point has no text")
     second.locator("textarea").last.fill("Guesses the dose")
     first.locator("[data-remove]").nth(1).click()
     wait_for_points(

@@ -70,7 +70,7 @@ def test_from_the_form_to_the_set(client: Client, rules: RuleEndpoint) -> None:
     assert client.post(f"{page}resume", {"budget": ""}).status_code == 302
     work(run)
     shown = client.get(page).content.decode()
-    assert "Freeze these points" in shown and "Rules answered here" in shown
+    assert "Freeze these points" in shown and "These answers come from fixed rules" in shown
     assert client.get(f"{page}progress").status_code == 200
     assert client.post(f"{page}freeze", {"name": ""}).status_code == 422
     correct(world, SplittingRun.objects.get(), "a", [(1, "Names dose, interval and check"), (2, "Guesses.")])
@@ -79,7 +79,11 @@ def test_from_the_form_to_the_set(client: Client, rules: RuleEndpoint) -> None:
     assert frozen.headers["Location"] == f"/b/ward/rubric-sets/{row.public_id}/"
     assert client.post(f"{page}freeze", {"name": "points"}).status_code == 409
     shown = client.get(frozen.headers["Location"]).content.decode()
-    assert "Criteria of a set, split" in shown and "of 4 criteria" in shown and "Rules answered here" in shown
+    assert (
+        "Criteria of a set, split" in shown
+        and "of 4 criteria" in shown
+        and "These answers come from fixed rules" in shown
+    )
     assert "points" in client.get("/b/ward/rubric-sets/").content.decode()
     rows = list(
         csv.DictReader(
@@ -242,9 +246,9 @@ def test_a_coverage_report_says_how_its_gold_set_was_split(client: Client, rules
     assert "the file does not hold" not in (rows["all"]["note"] or "")
     client.force_login(world.admin)
     shown = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
-    assert "The gold set is split: 9 points from 4 criteria of gold, 2 cases." in shown
+    assert "The gold set was split: 9 points from 4 criteria of gold, 2 cases." in shown
     assert "0 cases were not split." in shown
-    assert "It was split by rules, and by no language model." in shown
+    assert "It was split by rules, not by a language model." in shown
     assert "split the 4 criteria of the set gold on 2 cases into 9 gold points" in shown
     shown = client.get(f"/b/ward/rubric-coverage/{coverage.public_id}/").content.decode()
     assert "9 points from 4 criteria of gold" in shown

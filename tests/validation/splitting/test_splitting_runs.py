@@ -84,7 +84,7 @@ def test_a_faulty_answer_is_asked_again_and_then_the_case_keeps_its_criteria(set
     assert (own.state, own.fault, own.is_split) == ("whole", fault, False)
     assert texts_of(own) == [(1, "Names the dose; names the interval. Advises a check after a week."), (2, "Guesses.")]
     assert counts_of_points(points_of_run(run)).whole == 2
-    with pytest.raises(DomainError, match="No case is split"):
+    with pytest.raises(DomainError, match="No case has been split"):
         freeze(run=run, name=SetName("points"), by=None, at=timezone.now())
 
 
@@ -121,9 +121,9 @@ def test_cases_that_may_not_be_sent_keep_their_criteria(rules: RuleEndpoint) -> 
     row = freeze(run=run, name=SetName("points"), by=None, at=timezone.now())
     assert (row.case_count, row.item_count, row.unsplit_count) == (2, 3, 1)
     assert set(row.items.values_list("case__key", flat=True)) == {"a", "c"}
-    with pytest.raises(DomainError, match="split already"):
+    with pytest.raises(DomainError, match="already been split"):
         build(world.benchmark, row, config)
-    with pytest.raises(DomainError, match="no such rubric set"):
+    with pytest.raises(DomainError, match="rubric set does not exist"):
         build(BenchmarkFactory(slug="other"), world.sets["gold"], config)
 
 
@@ -159,7 +159,7 @@ def test_a_replay_asks_nobody_and_an_archive_replays_elsewhere_to_the_same(rules
     replay = work(replay_run(run=run, by=None, at=timezone.now()))
     assert (replay.status, len(rules.requests)) == ("finished", n_requests)
     assert {key: texts_of(own) for key, own in by_key(replay).items()} == SPLIT
-    with pytest.raises(DomainError, match="not of its replay"):
+    with pytest.raises(DomainError, match="not to its replay"):
         freeze(run=replay, name=SetName("points"), by=None, at=timezone.now())
 
     archive = BytesIO()
