@@ -28,7 +28,7 @@ from annotation.acuity.rulings import STAYS_AMBIGUOUS, RulingInput, give_ruling,
 from annotation.acuity.services import sign_reference_set
 from annotation.imports.acuity_votes import import_acuity_votes
 from annotation.labels.batches import CaseFilter, LabelTerms, make_label_batch
-from annotation.models import Adjudication, Batch, ExpertGroup, LabelQuestion, Membership
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, LabelQuestion, Membership
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
@@ -38,7 +38,9 @@ from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acui
 from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.drafting import draft_criteria
+from demo.oversight import ask_about_context, audit_rubrics, discuss_returned_work, screen_cases
 from demo.physician_work import PhysicianWork, Task
+from demo.qualification import GOLD_PER_ANNOTATOR, qualify_annotators
 from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
@@ -93,13 +95,19 @@ def load_demo(*, at: datetime, rule_endpoint: str = "") -> bool:
     for number, group in enumerate(groups):
         _calibration_batch(work, group, SEED + 10 * number)
         _closed_batch(work, group, SEED + 10 * number + 1)
+    qualify_annotators(work, groups, people["admin@example.org"], calendar)
+    for number, group in enumerate(groups):
         _open_batch(work, group, SEED + 10 * number + 2)
+        discuss_returned_work(group, people, calendar)
     _writing_batch(groups[0], calendar.days_ago(1))
     _drafts(demo, people, calendar)
     _panel(demo, people, groups[0], calendar)
     refresh_statistics()
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
+    ask_about_context(demo, groups[1], people["admin@example.org"], calendar)
+    audit_rubrics(demo, people["auditor@example.org"], people["admin@example.org"], calendar)
     judge = _judge(demo, people["researcher@example.org"], at)
+    screen_cases(demo, JUDGE, people["admin@example.org"], at)
     measure_rubric_sets(
         demo,
         base=HELD_OUT,
@@ -338,11 +346,13 @@ def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> Non
         title="Main study, part 2",
         annotators_per_item=2,
         due_date=(calendar.now + timedelta(days=9)).date(),
+        gold_per_annotator=GOLD_PER_ANNOTATOR,
         explain_cannot_assess=True,
         seed=seed,
     )
     response_filter = annotation_services.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
-    tasks = simulation.tasks(_make_batch(simulation, group, terms, response_filter, start))
+    given = simulation.tasks(_make_batch(simulation, group, terms, response_filter, start))
+    tasks = [task for task in given if task.assignment.purpose == Assignment.Purpose.WORK]
     ends = endings(
         Place(task.assignment.pk, task.assignment.response_id, task.person.email, task.assignment.position)
         for task in tasks
@@ -368,7 +378,8 @@ def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> Non
         elif ending is Ending.IN_CHECK:
             events.append((checked, partial(_begin_check, simulation, task, checkers[held % len(checkers)], checked)))
             held += 1
-    _run(events)
+    gold = [task for task in given if task.assignment.purpose == Assignment.Purpose.GOLD]
+    _run(events + _hand_ins(simulation, gold, start, days=2))
     (adjudicator,) = simulation.members(group, Membership.Role.ADJUDICATOR)
     conflicts = Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")
     for row, only in zip(conflicts, (None, 1), strict=False):
