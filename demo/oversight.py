@@ -61,7 +61,7 @@ def _context_of(task: LabelTask) -> str:
 
 
 def audit_rubrics(demo: Benchmark, auditor: User, by: User, calendar: Calendar) -> None:
-    """Half of the cases drawn for a senior auditor: one found sound, one to revise, one begun, the others to be read."""
+    """Half of the cases are drawn for a senior auditor: one is sound, one to revise, one begun, the others unread."""
     start = calendar.days_ago(6)
     create_audit(benchmark=demo, terms=AuditTerms(title="Senior audit", share=0.5, seed=SEED), by=by, at=start)
     sound = dict.fromkeys(QUESTIONS, True)
@@ -71,15 +71,13 @@ def audit_rubrics(demo: Benchmark, auditor: User, by: User, calendar: Calendar) 
     item = _take(demo, auditor, calendar.session(start, 2))
     finding = AuditFinding(
         answers={**sound, "consistency": False},
-        criteria=list(item.rubric.items.order_by("position").values_list("criterion_id", flat=True)[2:3]),
+        criteria=list(item.rubric.items.order_by("position").values_list("criterion_id", flat=True)[4:5]),
         outcome=AuditItem.Outcome.REVISE,
         comment="Made up: two physicians could read this criterion differently. Name the act that is expected.",
     )
     finish(item=item, auditor=auditor, finding=finding, version=item.version, at=calendar.session(start, 3))
     item = _take(demo, auditor, calendar.session(start, 3))
-    save_finding(
-        item=item, auditor=auditor, finding=AuditFinding(answers={"correctness": True}), version=item.version
-    )
+    save_finding(item=item, auditor=auditor, finding=AuditFinding(answers={"correctness": True}), version=item.version)
 
 
 def _take(demo: Benchmark, auditor: User, at: datetime) -> AuditItem:
@@ -89,7 +87,7 @@ def _take(demo: Benchmark, auditor: User, at: datetime) -> AuditItem:
 
 
 def screen_cases(demo: Benchmark, rater: str, by: User, at: datetime) -> Screening:
-    """A screening of the twelve cases by a judge's verdicts: one flagged case is kept, the other is to be decided."""
+    """A screening of the twelve cases by a judge's verdicts: one flagged case is kept, the others wait."""
     terms = ScreeningTerms(
         title="Cases that are too easy",
         rater=rater,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -27,15 +29,19 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Batch,
+    Comment,
     Decision,
     ExpertGroup,
+    KeyedResponse,
     LabelQuestion,
     LabelTask,
     Membership,
+    QualificationAttempt,
     ReferenceSet,
     Ruling,
     RulingRequest,
 )
+from annotation.qualification.gold import hold_back_by_gold
 from annotation.selectors.ratings import STAGES, group_ratings
 from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
@@ -44,8 +50,8 @@ from demo.rules_endpoint import rules_endpoint
 from documents.editions.selectors import citing_criteria
 from documents.models import Document
 from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Fact, Suggestion
-from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
-from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
+from rubrics.models import Benchmark, Case, CaseAudit, Framing, Response, Rubric, RubricItem
+from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, Screening, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
 from validation.models import NearMissPair, RefinementRun, RubricSet, TrialRun
 
@@ -160,7 +166,7 @@ def test_everybody_has_something_to_do(letter: str) -> None:
 
 def test_two_thirds_of_the_candidates_responses_are_settled() -> None:
     for group in ExpertGroup.objects.filter(benchmark__slug="demo", name__in=GROUPS):
-        closed = Assignment.objects.filter(batch__group=group, batch__status="closed")
+        closed = Assignment.objects.filter(batch__group=group, batch__status="closed", purpose="work")
         assert set(closed.values_list("status", flat=True)) == {"accepted"}
         models = closed.filter(response__candidate__kind="model").values("response").distinct().count()
         assert models == 32
@@ -263,7 +269,7 @@ def test_who_votes_again_or_rules_can_read_the_message() -> None:
 def test_a_physician_has_cases_to_vote_on() -> None:
     tasks = LabelTask.objects.filter(annotator=user("annotator-a1"), status="not_started")
     assert tasks.exists()
-    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels", "read"}
+    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels", "read", "choice"}
 
 
 def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
@@ -401,3 +407,90 @@ def test_responses_are_refined_graded_by_the_trained_judge_and_reported_as_made_
     page = client.get(f"/b/demo/validity/{report.public_id}/").content.decode()
     assert "These answers come from fixed rules, not from a language model." in page
     assert "Gold criteria (upper bound)" in page
+
+
+def page_of(email: str, address: str) -> str:
+    """The words of a page as this person sees them."""
+    client = Client()
+    client.force_login(user(email))
+    answer = client.get(address)
+    assert answer.status_code == 200, address
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+
+
+def test_annotators_qualified_on_agreed_decisions_and_find_the_reasons_in_their_work() -> None:
+    attempts = QualificationAttempt.objects.filter(group__benchmark__slug="demo")
+    assert set(attempts.values_list("status", flat=True)) == {"passed"}
+    assert attempts.count() == 8
+    attempt = attempts.get(user=user("annotator-a1"))
+    feedback = reverse("annotation:qualification-feedback", args=[attempt.public_id])
+    client = Client()
+    client.force_login(attempt.user)
+    assert feedback in client.get(reverse("annotation:work")).text
+    feedback_page = page_of("annotator-a1", feedback)
+    assert "Passed" in feedback_page
+    assert "The response states it: “" in feedback_page or "Nothing in the response states it." in feedback_page
+    admins_page = page_of("admin", reverse("annotation:qualification", args=["demo"]))
+    assert f"MF1 {attempt.mf1:.3f}" in admins_page
+
+
+def test_gold_items_are_mixed_into_the_open_batch_and_pause_nobody() -> None:
+    gold = Assignment.objects.filter(purpose="gold", batch__title="Main study, part 2")
+    assert set(Counter(gold.values_list("annotator__email", flat=True)).values()) == {2}
+    assert gold.values("annotator").distinct().count() == 8
+    keyed = KeyedResponse.objects.filter(use="gold").order_by("pk").first()
+    assert keyed is not None
+    assert set(gold.values_list("response", flat=True)) <= set(
+        KeyedResponse.objects.filter(use="gold").values_list("response", flat=True)
+    )
+    page = page_of("admin", reverse("annotation:qualification", args=["demo"]))
+    assert "Gold items" in page
+    assert f"{keyed.response.case.key} {keyed.response.candidate.name}" in page
+    assert "gold" not in page_of("annotator-a1", reverse("annotation:work")).lower()
+    assert hold_back_by_gold(at=timezone.now()) == 0
+
+
+def test_a_question_about_cases_is_answered_in_part() -> None:
+    tasks = LabelTask.objects.filter(batch__title="Is enough said?")
+    assert Counter(tasks.values_list("status", flat=True)) == {"submitted": 24, "not_started": 12}
+    question = LabelQuestion.objects.get(name="context")
+    results = page_of("admin", reverse("annotation:label-results", args=["demo", question.public_id]))
+    assert "Does the message say enough for a safe answer?" in results
+    assert "of 12 cases" in results
+    assert "Is enough said?" in page_of("annotator-b1", reverse("annotation:work"))
+
+
+def test_an_auditor_has_read_two_cases_and_holds_a_third() -> None:
+    audit = CaseAudit.objects.get(benchmark__slug="demo")
+    done = audit.items.exclude(done_at=None)
+    assert (audit.items.count(), set(done.values_list("outcome", flat=True))) == (6, {"sound", "revise"})
+    held = audit.items.get(auditor__email="auditor@example.org", done_at=None)
+    assert held.case.key in page_of("auditor", reverse("rubrics:audit-desk", args=["demo"]))
+    assert "2 of 6 cases drawn" in page_of("admin", reverse("rubrics:audit", args=["demo", audit.public_id]))
+    assert "Senior audit: Made up" in page_of("admin", reverse("rubrics:revisions", args=["demo"]))
+
+
+def test_a_screening_waits_for_decisions() -> None:
+    screening = Screening.objects.get(benchmark__slug="demo")
+    flagged = screening.cases.filter(flagged=True)
+    assert sorted(flagged.values_list("decision", flat=True)) == ["", "", "keep"]
+    assert not Case.objects.filter(benchmark__slug="demo").exclude(excluded_at=None).exists()
+    page = page_of("admin", reverse("scoring:screening", args=["demo", screening.public_id]))
+    assert all(key in page for key in flagged.values_list("case__key", flat=True))
+    assert "Made up: the case is easy" in page
+
+
+def test_returned_work_is_discussed_and_its_participants_are_notified() -> None:
+    for letter in "ab":
+        thread = Comment.objects.filter(assignment__annotator=user(f"annotator-{letter}1")).order_by("created_at")
+        assert [row.author_role for row in thread] == ["checker", "annotator", "admin"]
+        (assignment,) = {row.assignment for row in thread}
+        page = page_of(f"annotator-{letter}1", reverse("annotation:comments", args=[assignment.public_id]))
+        assert all(row.text in page for row in thread)
+        assert thread[2].text[:40] in page_of("admin", reverse("annotation:threads", args=["demo"]))
+        checker = thread[0].author.email.partition("@")[0]
+        for email in (f"annotator-{letter}1", checker):
+            assert "A new comment by an admin on a response" in page_of(email, reverse("accounts:notifications"))
+        notices = page_of(f"annotator-{letter}1", reverse("accounts:notifications"))
+        assert "A checker returned a response to you" in notices
+        assert "You were assigned" in notices
