@@ -432,7 +432,7 @@ SPECTACULAR_SETTINGS = {
         "DocumentKind": "documents.models.Document.Kind",
         "ErrorKind": "validation.models.pairs.ErrorKind",
         "GenerationStatus": "scoring.models.GenerationRun.Status",
-        "JobStatus": "consilium.core.jobs.JobStatus",
+        "JobStatus": "consilium.core.api.JOB_STATES",
         "HowMapped": "rubrics.models.acuity.HowMapped",
         "ImportKind": "rubrics.models.ImportJob.Kind",
         "JudgeKind": "scoring.models.Judge.Kind",

@@ -13,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import Pages
+from consilium.core.jobs import JobStatus
 from consilium.core.limits import MAX_RELEASE_VERSION_LENGTH, MAX_TAG_LENGTH
 from releases import access, services
 from releases.content.options import ReleaseOptions, read_options
@@ -38,7 +39,7 @@ class ReleaseSerializer(serializers.Serializer[Release]):
     version = serializers.CharField()
     notes = serializers.CharField()
     options = serializers.DictField()
-    status = serializers.CharField()
+    status = StateField(JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
     digest = serializers.CharField()

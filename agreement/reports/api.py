@@ -24,7 +24,7 @@ from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.naming import ReportNaming, name_report
 from agreement.reports.stored import table_names, table_of
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
@@ -67,7 +67,7 @@ class ReportSerializer(serializers.Serializer[Report]):
     name = serializers.CharField(help_text="That people gave it; empty for its title.")
     note = serializers.CharField()
     archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when lists on pages leave it out.")
-    status = serializers.ChoiceField(choices=JobStatus.choices)
+    status = StateField(JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
     input_digest = serializers.CharField()
@@ -95,6 +95,13 @@ class ReportDetailSerializer(ReportSerializer):
 
     def get_figures(self, report: Report) -> list[str]:
         return [figure.name for figure in figures_of(report)]
+
+
+class RecomputedSerializer(serializers.Serializer[Report]):
+    """The new report."""
+
+    id = serializers.CharField(source="public_id")
+    status = StateField(JobStatus.choices)
 
 
 # In the schema a report is one of its kinds, which says what its parameters are.
@@ -200,7 +207,7 @@ class Reports(APIView):
 
 
 class ReportDetail(APIView):
-    """One report; ask again until ``status`` is done or failed."""
+    """One report; ask again until ``status`` is finished or failed."""
 
     @extend_schema(responses=REPORT_DETAIL, operation_id="reports_retrieve")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
@@ -332,8 +339,8 @@ class Workbook(APIView):
 class Recompute(APIView):
     """The same report once more, as a new one: what was computed before stands."""
 
-    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT}, operation_id="reports_recompute")
+    @extend_schema(request=None, responses={201: RecomputedSerializer}, operation_id="reports_recompute")
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         report = access.get_report(request.user, slug, public_id)
         new_report = services.recompute_report(report=report, by=cast("User", request.user), at=timezone.now())
-        return Response({"id": new_report.public_id, "status": new_report.status}, status=201)
+        return Response(RecomputedSerializer(new_report).data, status=201)

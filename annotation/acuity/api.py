@@ -37,7 +37,7 @@ class ReferenceItemSerializer(Plain):
     """The reference of a case; figures of the panel are null without votes."""
 
     case = serializers.CharField()
-    status = serializers.CharField()
+    status = serializers.ChoiceField(choices=ReferenceItem.Status.choices)
     source = serializers.CharField()  # type: ignore[assignment]  # DRF has an attribute of this name, too
     low = serializers.CharField(allow_blank=True)
     high = serializers.CharField(allow_blank=True)

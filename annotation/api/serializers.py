@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.models import Membership, Outcome, RulingOutcome, Skip
+from annotation.models import Assignment, Batch, Membership, Outcome, RulingOutcome, Skip
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
@@ -18,6 +19,7 @@ from consilium.core.limits import (
     MAX_PERSON_NAME_LENGTH,
     MAX_REASON_LENGTH,
 )
+from rubrics.models import Candidate
 
 Plain = serializers.Serializer[Any]
 
@@ -136,13 +138,54 @@ class PlanSerializer(Plain):
         return len(plan.responses)
 
 
+class OverlapSerializer(Plain):
+    """How a batch shares responses with one of another group."""
+
+    batch = serializers.CharField(help_text="Public id.")
+    title = serializers.CharField()
+    group = serializers.CharField(help_text="Its name.")
+    share = serializers.FloatField()
+    shared = serializers.IntegerField()
+    of_shared = serializers.IntegerField()
+    fresh = serializers.IntegerField()
+    of_fresh = serializers.IntegerField()
+
+
+class StoredFilterSerializer(CommandSerializer):
+    """Which responses or cases a batch was drawn from; what is not there left nothing out."""
+
+    commands = (ResponseFilter,)
+    exclude = ("overlap_with", "overlap_share")
+    skip_written = serializers.BooleanField(required=False, help_text="Of a batch of responses to be written.")
+    again = serializers.CharField(required=False, help_text="Of a batch that grades again: what was missing.")
+
+
+class BatchFrameSerializer(Plain):
+    """What a batch was drawn from and how. Which of the fields are there depends on the kind of batch."""
+
+    filter = StoredFilterSerializer(required=False)
+    seed = serializers.IntegerField(required=False)
+    in_frame = serializers.IntegerField(required=False, help_text="How many could be drawn.")
+    drawn = serializers.IntegerField(required=False)
+    inclusion_probability = serializers.FloatField(required=False, allow_null=True)
+    overlap = OverlapSerializer(required=False)
+    imported = serializers.BooleanField(required=False)
+    responses = serializers.IntegerField(required=False, help_text="Of imported decisions.")
+    questions = serializers.ListField(child=serializers.CharField(), required=False, help_text="Ids of questions.")
+    about = serializers.CharField(required=False, help_text="response: the questions are about responses.")
+    round = serializers.IntegerField(required=False, help_text="Of votes.")
+    ambiguous = serializers.CharField(required=False, help_text="Of a second round: the rule, in words.")
+    without_references = serializers.IntegerField(required=False)
+    without_writers = serializers.IntegerField(required=False)
+
+
 class BatchSerializer(StrictSerializer, Plain):
     """A batch with its progress; only the due date can be set here."""
 
     id = serializers.CharField(source="public_id", read_only=True)
     title = serializers.CharField(read_only=True)
     group = serializers.CharField(source="group.public_id", read_only=True)
-    status = serializers.CharField(read_only=True)
+    status = serializers.ChoiceField(choices=Batch.Status.choices, read_only=True)
     order = serializers.CharField(read_only=True)
     annotators_per_item = serializers.IntegerField(read_only=True)
     check_policy = serializers.CharField(read_only=True)
@@ -153,11 +196,21 @@ class BatchSerializer(StrictSerializer, Plain):
     explain_cannot_assess = serializers.BooleanField(read_only=True)
     due_date = serializers.DateField(allow_null=True)
     seed = serializers.IntegerField(read_only=True)
-    frame = serializers.JSONField(read_only=True)
+    frame = serializers.SerializerMethodField()
     imported = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     closed_at = serializers.DateTimeField(read_only=True)
     progress = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    @extend_schema_field(BatchFrameSerializer)
+    def get_frame(self, batch: Batch) -> dict[str, Any]:
+        """As stored, with candidates by name."""
+        chosen = batch.frame.get("filter") or {}
+        if not chosen.get("candidates"):
+            return dict(batch.frame)
+        named = Candidate.objects.filter(benchmark=batch.group.benchmark_id).called(chosen["candidates"])
+        names = list(named.order_by("name").values_list("name", flat=True))
+        return {**batch.frame, "filter": {**chosen, "candidates": names}}
 
 
 class ConflictCountSerializer(Plain):
@@ -220,10 +273,10 @@ class AssignmentSerializer(Plain):
 
     id = serializers.CharField(source="public_id")
     batch = serializers.CharField(source="batch.title")
-    batch_status = serializers.CharField(source="batch.status")
+    batch_status = serializers.ChoiceField(choices=Batch.Status.choices, source="batch.status")
     due_date = serializers.DateField(source="batch.due_date", allow_null=True)
     position = serializers.IntegerField()
-    status = serializers.CharField(source="status_for_annotator")
+    status = serializers.ChoiceField(choices=Assignment.Status.choices, source="status_for_annotator")
     round = serializers.IntegerField()
 
 
@@ -277,7 +330,7 @@ class CheckListSerializer(Plain):
 
     id = serializers.CharField(source="public_id")
     batch = serializers.CharField(source="batch.title")
-    status = serializers.CharField()
+    status = serializers.ChoiceField(choices=Assignment.Status.choices)
     round = serializers.IntegerField()
     submitted_at = serializers.DateTimeField()
 

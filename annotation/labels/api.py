@@ -99,8 +99,9 @@ class LabelledCaseSerializer(Plain):
     certainty = serializers.FloatField(
         source="summary.certainty.value", allow_null=True, help_text="Of acuity: the median."
     )
-    state = serializers.SerializerMethodField(help_text="agreed, not_agreed or too_few")
+    state = serializers.SerializerMethodField()
 
+    @extend_schema_field(serializers.ChoiceField(choices=list(selectors.ANSWER_STATES.values())))
     def get_state(self, case: selectors.LabelledCase) -> str:
         """How far the case is."""
         return selectors.ANSWER_STATES[case.summary.state]
@@ -196,7 +197,7 @@ class LabelTaskSerializer(Plain):
 
     id = serializers.CharField(source="public_id")
     batch = serializers.CharField(source="batch.title")
-    status = serializers.CharField()
+    status = serializers.ChoiceField(choices=LabelTask.Status.choices)
     position = serializers.IntegerField()
     round = serializers.IntegerField(help_text="2 where you vote again on a case.")
 

@@ -27,7 +27,7 @@ class ResponseFilter:
     that batch and the rest from responses that it does not hold. ``draw`` None then means as many as that batch holds.
     """
 
-    candidates: Annotated[Sequence[str], Field(description="Public ids."), Label(gettext_lazy("Candidates"))] = ()
+    candidates: Annotated[Sequence[str], Field(description="Names."), Label(gettext_lazy("Candidates"))] = ()
     kinds: Annotated[Sequence[Annotated[str, OneOf(Candidate.Kind)]], Label(gettext_lazy("Kind of candidate"))] = ()
     difficulties: Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(gettext_lazy("Difficulty"))] = ()
     registers: Annotated[Sequence[Annotated[str, OneOf(Register)]], Label(gettext_lazy("Register"))] = ()
@@ -71,7 +71,6 @@ class ResponseFilter:
         """The frame: matching responses without a key, whose case is not excluded and has a published rubric."""
         queryset = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
         lists: dict[str, Sequence[str]] = {
-            "candidate__public_id__in": self.candidates,
             "candidate__kind__in": self.kinds,
             "case__difficulty__in": self.difficulties,
             "case__register__in": self.registers,
@@ -79,6 +78,10 @@ class ResponseFilter:
             "case__key__in": self.cases,
         }
         queryset = queryset.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+        if self.candidates:
+            queryset = queryset.filter(
+                candidate__in=Candidate.objects.filter(benchmark=group.benchmark_id).called(self.candidates)
+            )
         if not self.candidates and not self.kinds:
             queryset = queryset.of_originals()
         if self.tags:

@@ -27,6 +27,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.endpoints import PAGED, page_of
+from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.versioning import StaleSave
 from rubrics.access import get_administered_benchmark
 
@@ -37,7 +38,7 @@ class WritingTaskSerializer(Plain):
     id = serializers.CharField(source="public_id")
     batch = serializers.CharField(source="batch.title")
     mode = serializers.CharField(source="batch.writing_terms.mode")
-    status = serializers.CharField()
+    status = serializers.ChoiceField(choices=WritingTask.Status.choices)
     position = serializers.IntegerField()
 
 
@@ -85,7 +86,7 @@ class HandInSerializer(StrictSerializer, Plain):
 
 
 class WritingBatchSerializer(StrictSerializer, CommandSerializer):
-    """A batch to be made; ``group`` and ``references`` are ids, ``candidate`` is a name."""
+    """A batch to be made; ``group`` is an id, ``candidate`` and ``references`` are names."""
 
     commands = (WritingOrder, WritingFilter)
     field_order = (
@@ -93,7 +94,7 @@ class WritingBatchSerializer(StrictSerializer, CommandSerializer):
         *("specialty_match", "tags", "languages", "difficulties", "skip_written", "draw", "due_date", "seed"),
     )
     group = serializers.CharField(max_length=16)
-    references = serializers.ListField(child=serializers.CharField(max_length=16), default=list)
+    references = serializers.ListField(child=serializers.CharField(max_length=MAX_KEY_LENGTH), default=list)
     specialty_match = serializer_field(WritingOrder, "specialty_match", choices=Batch.SpecialtyMatch.values)
     difficulties = serializers.ListField(child=serializers.CharField(max_length=10), default=list)
     seed = serializer_field(WritingOrder, "seed", required=False)
@@ -174,7 +175,14 @@ def create(request: Request, slug: str) -> Response:
     benchmark = get_administered_benchmark(request.user, slug)
     sent = WritingBatchSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
-    form_data = {"seed": new_seed(), **sent.validated_data}
+    references = sent.validated_data["references"]
+    known = list(benchmark.candidates.called(references).values_list("public_id", "name"))
+    unknown = set(references) - {name for names in known for name in names}
+    form_data = {
+        "seed": new_seed(),
+        **sent.validated_data,
+        "references": [*(public_id for public_id, _name in known), *sorted(unknown)],
+    }
     form = WritingBatchForm(form_data, benchmark=benchmark, tags=[(tag, 0) for tag in form_data["tags"]])
     if not form.is_valid():
         raise serializers.ValidationError(form.errors.get_json_data())

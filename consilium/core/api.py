@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
@@ -16,6 +16,7 @@ from rest_framework.views import set_rollback
 
 from consilium.core.errors import DomainError, FaultsRefused
 from consilium.core.i18n import translate
+from consilium.core.jobs import JobStatus
 from consilium.core.strict_json import RefusedJSON, read_json
 
 if TYPE_CHECKING:
@@ -70,6 +71,29 @@ def _storable(data: Any) -> bool:
     if isinstance(data, dict):
         return all(_storable(key) and _storable(value) for key, value in data.items())
     return all(map(_storable, data)) if isinstance(data, list) else True
+
+
+# Tables of jobs say ``done`` and tables of runs say ``finished``. The API has one word for both.
+DONE, FINISHED = "done", "finished"
+
+
+def states_of(statuses: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Choices (value, label) of a state as the API names them."""
+    return [(FINISHED if value == DONE else value, label) for value, label in statuses]
+
+
+JOB_STATES = states_of(JobStatus.choices)
+
+
+class StateField(serializers.ChoiceField):
+    """A state, read only, as the API names it: work that ended with a result is ``finished``."""
+
+    def __init__(self, statuses: Iterable[tuple[str, Any]], **options: Any) -> None:
+        super().__init__(choices=states_of(statuses), **options)
+
+    def to_representation(self, value: Any) -> Any:
+        """The word of the API for a stored state."""
+        return super().to_representation(FINISHED if value == DONE else value)
 
 
 class StrictSerializer(_SerializerBase):

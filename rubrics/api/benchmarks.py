@@ -131,7 +131,7 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
     responses=serializers.ResponseSerializer(many=True),
     parameters=[
         *PAGED,
-        OpenApiParameter("candidate", str, description="id of a candidate"),
+        OpenApiParameter("candidate", str, description="name of a candidate"),
         OpenApiParameter("case", str, description="id of a case"),
     ],
     operation_id="responses_list",
@@ -148,9 +148,10 @@ def responses(request: Request, slug: str) -> Response:
     if request.method == "GET":
         only(request, "candidate", "case")
         listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
-        for name in ("candidate", "case"):
-            if value := request.query_params.get(name):
-                listed = listed.filter(**{f"{name}__public_id": value})
+        if name := request.query_params.get("candidate"):
+            listed = listed.filter(candidate__in=benchmark.candidates.called([name]))
+        if case := request.query_params.get("case"):
+            listed = listed.filter(case__public_id=case)
         return page_of(request, listed.order_by("pk"), serializers.ResponseSerializer)
     payload = valid(serializers.NewResponsesSerializer(data=request.data))
     lines = "\n".join(json.dumps(row) for row in payload["responses"])

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StateField, StrictSerializer
 from consilium.core.jobs import JobStatus
 from consilium.core.limits import (
     MAX_EXTERNAL_ID_LENGTH,
@@ -188,7 +188,7 @@ class ImportSerializer(Plain):
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
     file_name = serializers.CharField()
     options = serializers.DictField()
-    status = serializers.ChoiceField(choices=JobStatus.choices)
+    status = StateField(JobStatus.choices)
     bytes_total = serializers.IntegerField()
     bytes_read = serializers.IntegerField()
     counts = serializers.DictField()

@@ -74,7 +74,7 @@ class CitedSerializer(CitationSerializer):
 class DraftSerializer(Plain):
     """A draft as it stands. Version 0: nothing is written yet."""
 
-    status = serializers.CharField()
+    status = serializers.ChoiceField(choices=Rubric.Status.choices)
     draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
     version = serializers.IntegerField()
     items = DraftItemSerializer(many=True)

@@ -23,6 +23,12 @@ class CandidateQuerySet(models.QuerySet["Candidate"]):
         """Those that answered by themselves. Derived ones count nowhere unless they are named."""
         return self.exclude(kind=DERIVED)
 
+    def called(self, names: Collection[str]) -> Self:
+        """Those with one of these names. An id is accepted in place of a name, unless a candidate is called so."""
+        by_name = models.Q(name__in=list(names))
+        taken = self.filter(by_name).values_list("name", flat=True)
+        return self.filter(by_name | models.Q(public_id__in=set(names) - set(taken)))
+
 
 class Candidate(models.Model):
     """Who answered: a model, a physician, or the reference completions that came with the cases.

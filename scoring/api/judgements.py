@@ -39,7 +39,7 @@ class JudgementSerializer(Plain):
 @extend_schema(
     responses=JudgementSerializer(many=True),
     parameters=[
-        OpenApiParameter("candidate", str, required=True, description="id of a candidate"),
+        OpenApiParameter("candidate", str, required=True, description="name of a candidate"),
         OpenApiParameter("sample", int, description="which of its responses to a case (default 0)"),
     ],
     operation_id="judgements_list",
@@ -51,10 +51,10 @@ def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
     unknown = sorted(set(request.query_params) - set(PARAMETERS))
     if unknown:
         raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})
-    candidate_id, sample = request.query_params.get("candidate", ""), request.query_params.get("sample", "0")
-    if not candidate_id:
+    name, sample = request.query_params.get("candidate", ""), request.query_params.get("sample", "0")
+    if not name:
         raise ValidationError({"candidate": [_("This parameter is required.")]})
-    candidate = judges_and_runs.candidates_of(run).filter(public_id=candidate_id).first()
+    candidate = judges_and_runs.candidates_of(run).called([name]).first()
     if run.purpose != JudgeRun.Purpose.GRADE or candidate is None or sample not in map(str, samples_of(run, candidate)):
         raise Http404
     export = run_judgements(run, candidate, int(sample))

@@ -204,7 +204,7 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
         OpenApiParameter("cursor", str, description="where to go on: from `next` of the page before"),
         OpenApiParameter("limit", int, description="at most so many (default 200, at most 1000)"),
         OpenApiParameter("outcome", str, enum=Verdict.Outcome.values),
-        OpenApiParameter("candidate", str, description="id of a candidate"),
+        OpenApiParameter("candidate", str, description="name of a candidate"),
     ],
     operation_id="verdicts_list",
 )
@@ -216,8 +216,9 @@ def verdicts(request: Request, slug: str, public_id: str) -> Response:
     outcome, candidate = (request.query_params.get(name, "") for name in ("outcome", "candidate"))
     if outcome and outcome not in Verdict.Outcome.values:
         raise ValidationError({"outcome": [_("One of: %(names)s.") % {"names": ", ".join(Verdict.Outcome.values)}]})
-    if candidate and not judges_and_runs.candidates_of(run).filter(public_id=candidate).exists():
+    about = judges_and_runs.candidates_of(run).called([candidate]).first() if candidate else None
+    if candidate and about is None:
         raise Http404
-    rows = judges_and_runs.verdicts_of(run, outcome=outcome, candidate=candidate)
+    rows = judges_and_runs.verdicts_of(run, outcome=outcome, candidate=about.public_id if about else "")
     rows = rows.select_related("response__case", "response__candidate", "criterion")
     return _paged(request, rows, serializers.VerdictSerializer, _Cursor())

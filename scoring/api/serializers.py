@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from scoring.judges.kinds.kind import KINDS
@@ -23,7 +23,7 @@ MADE_HERE = [(value, label) for value, label in Judge.Kind.choices if KINDS[valu
 class JudgeTrainingSerializer(Plain):
     """The fitting of a trained judge, and its model card once it is done."""
 
-    status = serializers.ChoiceField(choices=["pending", "running", "done", "failed"])
+    status = StateField([(name, name) for name in ("pending", "running", "done", "failed")])
     error = serializers.CharField()
     sha256 = serializers.CharField()
     card = serializers.DictField()

@@ -61,8 +61,7 @@ class CandidateRunSerializer(Plain):
     """A run that asks a candidate about cases, in a list."""
 
     id = serializers.CharField(source="public_id")
-    candidate = serializers.CharField(source="candidate.public_id")
-    candidate_name = serializers.CharField(source="candidate.name")
+    candidate = serializers.CharField(source="candidate.name")
     status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
     config = serializers.DictField()
     frame = serializers.DictField()

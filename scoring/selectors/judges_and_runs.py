@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from accounts.models import User
 from annotation.models import Batch
 from rubrics.models import Benchmark, Candidate, RubricItem
+from rubrics.models.responses import CandidateQuerySet
 from scoring.access import judges_for
 from scoring.judges.juries import JuryState, jury_states
 from scoring.judges.kinds.kind import KINDS
@@ -303,7 +304,7 @@ def verdict_page(run: JudgeRun, verdicts: QuerySet[Verdict]) -> list[dict[str, A
     return [{"verdict": row, "item": items.get((rubric_of.get(row.response_id, 0), row.criterion_id))} for row in shown]
 
 
-def candidates_of(run: JudgeRun) -> QuerySet[Candidate]:
+def candidates_of(run: JudgeRun) -> CandidateQuerySet:
     """The candidates whose responses a run is over."""
     judged = JudgeRunItem.objects.filter(run=run, response__candidate=OuterRef("pk"))
     return Candidate.objects.filter(Exists(judged), benchmark=run.benchmark_id).order_by("name")
