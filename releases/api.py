@@ -18,6 +18,7 @@ from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import Pages
 from consilium.core.jobs import JobStatus
 from consilium.core.limits import MAX_RELEASE_VERSION_LENGTH, MAX_TAG_LENGTH
+from consilium.core.model_schemas import described_field
 from releases import access, services
 from releases.content.options import ReleaseOptions, read_options
 from releases.models import Release
@@ -32,13 +33,19 @@ def _names() -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(max_length=MAX_TAG_LENGTH), default=list, max_length=500)
 
 
+class StoredOptionsSerializer(CommandSerializer):
+    """What a release holds."""
+
+    commands = (ReleaseOptions,)
+
+
 class ReleaseSerializer(serializers.Serializer[Release]):
     """A release. ``digest`` is the SHA-256 of its SHA256SUMS; ``facts`` hold counts, files, and what has changed."""
 
     public_id = serializers.CharField()
     version = serializers.CharField()
     notes = serializers.CharField()
-    options = serializers.DictField()
+    options = described_field(StoredOptionsSerializer)
     status = StateField(JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()

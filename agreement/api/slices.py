@@ -21,6 +21,7 @@ from agreement.scoreboard.case_sets import counted_slices
 from agreement.views.subsets import case_table
 from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
+from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
 from rubrics.models import Case
 
@@ -54,6 +55,28 @@ class NewSliceSerializer(DrawingSerializer):
     slug = serializers.SlugField(max_length=MAX_SLICE_SLUG_LENGTH, default="")
 
 
+class MeanSerializer(serializers.Serializer[Any]):
+    """The mean score of a candidate over all cases that were looked at, and over those of the slice."""
+
+    candidate = serializers.CharField()
+    all = serializers.FloatField()
+    taken = serializers.FloatField()
+    n_all = serializers.IntegerField()
+    n_taken = serializers.IntegerField()
+
+
+class SliceParametersSerializer(serializers.Serializer[Any]):
+    """What a slice was drawn from."""
+
+    rater = serializers.CharField()
+    candidates = serializers.ListField(child=serializers.CharField())
+    n = serializers.IntegerField(allow_null=True)
+    n_cases = serializers.IntegerField()
+    n_unscored = serializers.IntegerField()
+    n_without_positive = serializers.IntegerField()
+    means = MeanSerializer(many=True)
+
+
 class DrawnSerializer(serializers.Serializer[Any]):
     """What the rule takes as things stand, with the mean score of each candidate over all cases and over those."""
 
@@ -62,7 +85,7 @@ class DrawnSerializer(serializers.Serializer[Any]):
     n_cases = serializers.IntegerField()
     n_unscored = serializers.IntegerField()
     n_without_positive = serializers.IntegerField()
-    means = serializers.ListField(child=serializers.DictField())
+    means = serializers.ListField(child=described_field(MeanSerializer))
     cases = serializers.SerializerMethodField()
 
     def get_n_taken(self, drawn: subsets.Drawn) -> int:
@@ -78,7 +101,7 @@ class SliceSerializer(serializers.Serializer[NamedSlice]):
     slug = serializers.CharField()
     title = serializers.CharField()
     rule = serializers.ChoiceField(choices=NamedSlice.Rule.choices)
-    parameters = serializers.DictField()
+    parameters = described_field(SliceParametersSerializer)
     n_cases = serializers.IntegerField()
     input_digest = serializers.CharField()
     created_at = serializers.DateTimeField()

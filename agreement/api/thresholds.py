@@ -16,10 +16,26 @@ from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshol
 from agreement.models import Report, ThresholdChoice
 from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_REASON_LENGTH
+from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+
+class CalibrationFactsSerializer(serializers.Serializer[Any]):
+    """What the calibration came to on which a threshold was signed; empty without one."""
+
+    k = serializers.IntegerField(required=False)
+    k_low = serializers.IntegerField(required=False, allow_null=True)
+    k_high = serializers.IntegerField(required=False, allow_null=True)
+    n = serializers.IntegerField(required=False)
+    n_criteria = serializers.IntegerField(required=False)
+    mean = serializers.FloatField(required=False)
+    mean_low = serializers.FloatField(required=False, allow_null=True)
+    mean_high = serializers.FloatField(required=False, allow_null=True)
+    rater = serializers.CharField(required=False)
+    candidate = serializers.CharField(required=False)
 
 
 class ThresholdSerializer(serializers.Serializer[ThresholdChoice]):
@@ -31,7 +47,7 @@ class ThresholdSerializer(serializers.Serializer[ThresholdChoice]):
     reason = serializers.CharField()
     signed_by = serializers.CharField(source="signed_as")
     signed_at = serializers.DateTimeField()
-    facts = serializers.DictField()
+    facts = described_field(CalibrationFactsSerializer)
     input_digest = serializers.CharField()
 
 

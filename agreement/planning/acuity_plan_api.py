@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -15,8 +14,9 @@ from rest_framework.views import APIView
 
 from agreement.models import AcuityPlan
 from agreement.planning import services
-from agreement.planning.acuity_plan import plan_of
+from agreement.planning.acuity_plan import PlanDocument, plan_of
 from agreement.planning.selectors import plans_of
+from consilium.core.model_schemas import model_field, object_schema
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class AcuityPlanSerializer(serializers.Serializer[AcuityPlan]):
     number = serializers.IntegerField()
     scale = serializers.CharField(source="scale.name")
     scale_version = serializers.IntegerField(source="scale.version")
-    content = serializers.DictField()
+    content = model_field(PlanDocument)
     digest = serializers.CharField()
     imported_at = serializers.DateTimeField()
     signed_by = serializers.CharField(source="signed_as")
@@ -47,7 +47,7 @@ class AcuityPlans(APIView):
         return Response([AcuityPlanSerializer(plan).data for plan in plans])
 
     @extend_schema(
-        request=OpenApiTypes.OBJECT,
+        request={"application/json": object_schema(PlanDocument)},
         responses={200: AcuityPlanSerializer, 201: AcuityPlanSerializer},
         operation_id="acuity_plans_import",
     )

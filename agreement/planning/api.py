@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from agreement.planning import study_plan
 from agreement.planning.forms import PlanForm, usual
+from consilium.core.model_schemas import rows_field
 from rubrics.access import get_benchmark
 
 
@@ -20,9 +21,9 @@ class LabelPlanSerializer(serializers.Serializer[Any]):
 
     judge = serializers.CharField()
     reference = serializers.CharField()
-    budget = serializers.ListField(child=serializers.DictField())
-    curve = serializers.ListField(child=serializers.DictField())
-    detectable = serializers.ListField(child=serializers.DictField())
+    budget = rows_field()
+    curve = rows_field()
+    detectable = rows_field()
     notes = serializers.ListField(child=serializers.CharField())
     input_digest = serializers.CharField()
 

@@ -28,6 +28,7 @@ from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
+from consilium.core.model_schemas import rows_field
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class RowsSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
-    results = serializers.ListField(child=serializers.DictField(child=serializers.JSONField()))
+    results = rows_field()
 
 
 class Reports(APIView):

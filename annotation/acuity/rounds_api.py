@@ -9,7 +9,6 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
@@ -204,7 +203,7 @@ def _group(benchmark: Benchmark, public_id: str) -> ExpertGroup:
     return group
 
 
-@extend_schema(request=SecondRoundSerializer, responses={201: OpenedSerializer, 409: OpenApiTypes.OBJECT})
+@extend_schema(request=SecondRoundSerializer, responses={201: OpenedSerializer})
 @api_view(["POST"])
 def second_round(request: Request, slug: str, public_id: str) -> Response:
     """Give the ambiguous cases once more to those who voted on them."""
@@ -260,7 +259,7 @@ def ruling_requests(request: Request) -> Response:
 @extend_schema(
     methods=["POST"],
     request=RulingInputSerializer,
-    responses={201: RequestedRulingDetailSerializer, 409: OpenApiTypes.OBJECT},
+    responses={201: RequestedRulingDetailSerializer},
 )
 @api_view(["GET", "POST"])
 def ruling_request(request: Request, public_id: str) -> Response:

@@ -225,7 +225,9 @@ def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
 
 
 @extend_schema(methods=["GET"], responses=serializers.ConflictCountSerializer(many=True), operation_id="conflicts_list")
-@extend_schema(methods=["POST"], request=serializers.BetweenSerializer, responses={201: {"type": "object"}})
+@extend_schema(
+    methods=["POST"], request=serializers.BetweenSerializer, responses={201: serializers.OpenedConflictsSerializer}
+)
 @api_view(["GET", "POST"])
 def conflicts(request: Request, slug: str) -> Response:
     """Count adjudications, or open those between two groups whose batches are closed."""

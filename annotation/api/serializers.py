@@ -19,6 +19,8 @@ from consilium.core.limits import (
     MAX_PERSON_NAME_LENGTH,
     MAX_REASON_LENGTH,
 )
+from consilium.core.model_schemas import described_field
+from consilium.core.schema import stale, unanswered
 from rubrics.models import Candidate
 
 Plain = serializers.Serializer[Any]
@@ -229,6 +231,12 @@ class BetweenSerializer(StrictSerializer, Plain):
     other = serializers.CharField()
 
 
+class OpenedConflictsSerializer(Plain):
+    """How many adjudications were opened."""
+
+    opened = serializers.IntegerField()
+
+
 # Work -----------------------------------------------------------------------------------------------------------------
 
 
@@ -304,7 +312,7 @@ class GradingRowSerializer(Plain):
     outcome = serializers.CharField()
     borderline = serializers.BooleanField()
     note = serializers.CharField()
-    evidence = serializers.ListField(child=serializers.DictField())
+    evidence = serializers.ListField(child=described_field(EvidenceSerializer))
     version = serializers.IntegerField()
 
 
@@ -401,7 +409,7 @@ class VoteSerializer(Plain):
     outcome = serializers.CharField()
     borderline = serializers.BooleanField()
     note = serializers.CharField()
-    evidence = serializers.ListField(child=serializers.DictField())
+    evidence = serializers.ListField(child=described_field(EvidenceSerializer))
     amended_because = serializers.CharField()
 
 
@@ -437,3 +445,32 @@ class RulingSerializer(SeenSerializer):
     criterion = serializers.IntegerField()
     outcome = serializers.ChoiceField(choices=RulingOutcome.choices, allow_blank=True)
     reason = serializers.CharField(allow_blank=True, default="", max_length=MAX_REASON_LENGTH)
+
+
+# Refusals -------------------------------------------------------------------------------------------------------------
+
+
+class StoredDecisionSerializer(Plain):
+    """A decision as it is stored."""
+
+    criterion = serializers.IntegerField()
+    outcome = serializers.CharField(allow_null=True)
+    borderline = serializers.BooleanField()
+    note = serializers.CharField(allow_blank=True)
+    evidence = serializers.ListField(child=described_field(EvidenceSerializer))
+    version = serializers.IntegerField()
+
+
+class StoredChangeSerializer(Plain):
+    """An amendment or a ruling as it is stored."""
+
+    criterion = serializers.IntegerField()
+    outcome = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField()
+    saved_at = serializers.DateTimeField(allow_null=True)
+
+
+StaleDecisionSerializer = stale("Decision", StoredDecisionSerializer(required=False))
+StaleChangeSerializer = stale("Change", StoredChangeSerializer(required=False))
+UnansweredCriteriaSerializer = unanswered("Criteria", serializers.IntegerField())

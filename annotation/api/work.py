@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
@@ -69,7 +68,7 @@ def _assignment(row: Assignment) -> dict[str, Any]:
 
 @extend_schema(
     request=serializers.DecisionSerializer(many=True),
-    responses={200: serializers.AssignmentDetailSerializer, 409: OpenApiTypes.OBJECT},
+    responses={200: serializers.AssignmentDetailSerializer, 409: serializers.StaleDecisionSerializer},
 )
 @api_view(["POST"])
 def decisions(request: Request, public_id: str) -> Response:
@@ -92,7 +91,9 @@ def decisions(request: Request, public_id: str) -> Response:
     return Response(_assignment(row))
 
 
-@extend_schema(request=None, responses={200: serializers.AssignmentDetailSerializer, 422: OpenApiTypes.OBJECT})
+@extend_schema(
+    request=None, responses={200: serializers.AssignmentDetailSerializer, 422: serializers.UnansweredCriteriaSerializer}
+)
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
     """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided or lacks its note."""
@@ -178,7 +179,8 @@ def _check(row: Assignment) -> dict[str, Any]:
 
 
 @extend_schema(
-    request=serializers.AmendmentSerializer, responses={200: serializers.CheckSerializer, 409: OpenApiTypes.OBJECT}
+    request=serializers.AmendmentSerializer,
+    responses={200: serializers.CheckSerializer, 409: serializers.StaleChangeSerializer},
 )
 @api_view(["POST"])
 def amendments(request: Request, public_id: str) -> Response:
@@ -284,7 +286,8 @@ def _adjudication(row: Adjudication) -> dict[str, Any]:
 
 
 @extend_schema(
-    request=serializers.RulingSerializer, responses={200: serializers.AdjudicationSerializer, 409: OpenApiTypes.OBJECT}
+    request=serializers.RulingSerializer,
+    responses={200: serializers.AdjudicationSerializer, 409: serializers.StaleChangeSerializer},
 )
 @api_view(["POST"])
 def rulings(request: Request, public_id: str) -> Response:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import api_view
@@ -23,7 +22,7 @@ from annotation.acuity.earlier_votes import EarlierVotes, earlier_votes
 from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import LevelResults, PanelResult
 from annotation.acuity.rounds_api import RoundVotesSerializer
-from annotation.api.serializers import Plain
+from annotation.api.serializers import EvidenceSerializer, Plain
 from annotation.labels import selectors, services
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
@@ -31,6 +30,8 @@ from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
+from consilium.core.model_schemas import described_field
+from consilium.core.schema import stale, unanswered
 from consilium.core.versioning import StaleSave
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
@@ -286,12 +287,29 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
         help_text="Of a response: the level that it advises under a condition.",
     )
     evidence = serializers.ListField(
-        child=serializers.DictField(),
+        child=described_field(EvidenceSerializer),
         default=list,
         help_text="Of a response: start and end of the words that say so, in characters.",
     )
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
+
+
+class StoredAnswerSerializer(Plain):
+    """An answer as it is stored."""
+
+    value = serializers.CharField(allow_blank=True)
+    upper = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField(allow_blank=True)
+    certainty = serializers.IntegerField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    escalation = serializers.CharField(allow_blank=True)
+    evidence = serializers.ListField(child=described_field(EvidenceSerializer))
+    version = serializers.IntegerField()
+
+
+StaleAnswerSerializer = stale("Answer", StoredAnswerSerializer(required=False))
+UnansweredQuestionsSerializer = unanswered("Questions", serializers.CharField())
 
 
 @extend_schema(responses=LabelQuestionSerializer(many=True), operation_id="label_questions_list")
@@ -356,7 +374,7 @@ def _task(row: LabelTask) -> dict[str, Any]:
     return dict(LabelTaskDetailSerializer(detail).data)
 
 
-@extend_schema(request=LabelAnswerSerializer, responses={200: LabelTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@extend_schema(request=LabelAnswerSerializer, responses={200: LabelTaskDetailSerializer, 409: StaleAnswerSerializer})
 @api_view(["POST"])
 def answers(request: Request, public_id: str) -> Response:
     """Save one answer. 409 with ``current`` where it was saved elsewhere since you saw it."""
@@ -373,7 +391,7 @@ def answers(request: Request, public_id: str) -> Response:
     return Response(_task(row))
 
 
-@extend_schema(request=None, responses={200: LabelTaskDetailSerializer, 422: OpenApiTypes.OBJECT})
+@extend_schema(request=None, responses={200: LabelTaskDetailSerializer, 422: UnansweredQuestionsSerializer})
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
     """Hand your answers in. 422 with ``missing`` (ids of questions) while something is not answered."""

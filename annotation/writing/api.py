@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
@@ -28,6 +27,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.schema import stale
 from consilium.core.versioning import StaleSave
 from rubrics.access import get_administered_benchmark
 
@@ -109,6 +109,16 @@ class MadeWritingBatchSerializer(Plain):
     responses = serializers.IntegerField()
 
 
+class StoredDraftSerializer(Plain):
+    """A draft as it is stored."""
+
+    text = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField()
+
+
+StaleDraftSerializer = stale("Draft", StoredDraftSerializer(required=False))
+
+
 def _me(request: Request) -> User:
     assert isinstance(request.user, User)  # every endpoint asks for a signed-in user
     return request.user
@@ -139,7 +149,7 @@ def _task(row: WritingTask) -> dict[str, Any]:
     return dict(WritingTaskDetailSerializer(row).data)
 
 
-@extend_schema(request=DraftSerializer, responses={200: WritingTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@extend_schema(request=DraftSerializer, responses={200: WritingTaskDetailSerializer, 409: StaleDraftSerializer})
 @api_view(["POST"])
 def save(request: Request, public_id: str) -> Response:
     """Save your draft. 409 with ``current`` where it was saved elsewhere since you saw it."""
@@ -155,7 +165,7 @@ def save(request: Request, public_id: str) -> Response:
     return Response(_task(selectors.get_own_task(request.user, public_id)))
 
 
-@extend_schema(request=HandInSerializer, responses={200: WritingTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@extend_schema(request=HandInSerializer, responses={200: WritingTaskDetailSerializer, 409: StaleDraftSerializer})
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
     """Hand your draft in; it can never change afterwards. Its task says ``released`` where it is not taken any more."""

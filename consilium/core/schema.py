@@ -21,6 +21,26 @@ class RefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
+def stale(name: str, current: serializers.Serializer[Any]) -> type[serializers.Serializer[Any]]:
+    """The body of a 409: ``current`` is what is stored, where the sender has seen an earlier version."""
+    fields = {
+        "detail": serializers.CharField(),
+        "current": current,
+        "__doc__": "Why it was not saved; `current` is what is stored, where what was sent rests on an older version.",
+    }
+    return type(f"Stale{name}Serializer", (serializers.Serializer,), fields)
+
+
+def unanswered(name: str, missing: serializers.Field[Any, Any, Any, Any]) -> type[serializers.Serializer[Any]]:
+    """The body of a 422 where something is not answered: ``missing`` has the ids."""
+    fields = {
+        "detail": serializers.CharField(),
+        "missing": serializers.ListField(child=missing, required=False),
+        "__doc__": "Why it was not submitted. `missing` has the ids of what is not answered, or lacks its note.",
+    }
+    return type(f"Unanswered{name}Serializer", (serializers.Serializer,), fields)
+
+
 class Schema(AutoSchema):
     """The schema of an operation."""
 
@@ -55,6 +75,10 @@ class Schema(AutoSchema):
         if "{" in self.path:
             codes["404"] = "There is no such thing, or it is not yours to see."
         if writes:
+            if self._get_request_body():
+                codes["413"] = "The body is longer than this route takes."
+                codes["415"] = "The body is of a type that this operation does not read."
             codes["409"] = "It was changed or settled meanwhile."
             codes["422"] = "A rule does not allow it; `detail` says which."
-        return codes
+        codes["429"] = "Too many requests; `Retry-After` says when to go on."
+        return dict(sorted(codes.items()))

@@ -16,9 +16,10 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_RECIPE_NAME_LENGTH
+from consilium.core.model_schemas import model_field
 from drafting.access import get_recipe
 from drafting.recipes import selectors, services
-from drafting.recipes.content import RecipeModel
+from drafting.recipes.content import RecipeContent, RecipeModel
 from drafting.recipes.shipped import SHIPPED
 from drafting.recipes.terms import TermsOfDrafting
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -44,16 +45,18 @@ class RecipeSerializer(Plain):
 class RecipeWithContentSerializer(RecipeSerializer):
     """A version with all that it holds. ``docs/formats.md`` names the fields of ``content``."""
 
-    content = serializers.DictField()
+    content = model_field(RecipeContent)
 
 
 class NewRecipeSerializer(StrictSerializer, Plain):
     """A new recipe: ``content``, or the name of a ``shipped`` recipe with the ``models`` of its roles."""
 
     name = serializers.CharField(max_length=MAX_RECIPE_NAME_LENGTH)
-    content = serializers.DictField(required=False)
+    content = model_field(RecipeContent, required=False)
     shipped = serializers.ChoiceField(choices=list(SHIPPED), required=False)
-    models = serializers.DictField(required=False, help_text="by role: strong, fast, checker")
+    models = serializers.DictField(
+        child=model_field(RecipeModel), required=False, help_text="by role: strong, fast, checker"
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse two sources, none, and models that would be ignored."""
@@ -67,7 +70,7 @@ class NewRecipeSerializer(StrictSerializer, Plain):
 class NewVersionSerializer(StrictSerializer, Plain):
     """The content of the next version; ``based_on``, the newest version that was seen, is that of the address."""
 
-    content = serializers.DictField()
+    content = model_field(RecipeContent)
 
 
 class TermsSerializer(StrictSerializer, CommandSerializer):

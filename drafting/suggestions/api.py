@@ -16,8 +16,10 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_REASON_LENGTH
+from consilium.core.model_schemas import described_field
 from drafting import access
 from drafting.models import RejectionReason, Suggestion
+from drafting.stages.findings import SEVERITIES
 from drafting.suggestions import selectors, services
 from drafting.suggestions.decisions import ASIDE, OPEN, REJECTED, decide
 from drafting.suggestions.opening import open_suggestions
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
+
+
+# What code and audit noticed; further fields depend on the code (`drafting.stages.findings`).
+FINDING = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}, "severity": {"type": "string", "enum": list(SEVERITIES)}},
+    "required": ["code", "severity"],
+    "additionalProperties": {},
+}
 
 
 class SuggestionSerializer(Plain):
@@ -49,7 +60,7 @@ class SuggestionSerializer(Plain):
     needs = serializers.ListField(child=serializers.IntegerField())
     citations = CitationSerializer(many=True)
     source = serializers.CharField()  # type: ignore[assignment]
-    findings = serializers.ListField(child=serializers.DictField())
+    findings = serializers.ListField(child=described_field(FINDING))
     state = serializers.ChoiceField(choices=Suggestion.State.choices)
     put_aside = serializers.BooleanField()
     reason = serializers.ChoiceField(choices=RejectionReason.choices, allow_null=True)

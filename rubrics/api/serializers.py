@@ -18,6 +18,7 @@ from consilium.core.limits import (
     MAX_SLUG_LENGTH,
     MAX_TITLE_LENGTH,
 )
+from consilium.core.model_schemas import described_field
 from rubrics import models
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.table import DELIMITER_NAMES
@@ -35,7 +36,11 @@ class BenchmarkSerializer(StrictSerializer, Plain):
     guidelines = serializers.CharField(allow_blank=True, required=False)
     rule_sheet = serializers.CharField(allow_blank=True, required=False)
     licence = serializers.CharField(allow_blank=True, required=False, max_length=MAX_LICENCE_LENGTH)
-    maps = serializers.DictField(read_only=True)
+    maps = serializers.DictField(
+        child=serializers.DictField(child=serializers.CharField()),
+        read_only=True,
+        help_text="From tags to larger groups: specialty, task and register.",
+    )
     is_demo = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
@@ -168,9 +173,9 @@ class NewResponsesSerializer(StrictSerializer, Plain):
 
 
 class CountsSerializer(Plain):
-    """What an import did: for each kind of row how many were created and how many stood already."""
+    """What was done: for each kind of row how many were created, unchanged and so on."""
 
-    counts = serializers.DictField()
+    counts = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
 
 
 class FaultSerializer(Plain):
@@ -187,11 +192,23 @@ class ImportSerializer(Plain):
     id = serializers.CharField(source="public_id")
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
     file_name = serializers.CharField()
-    options = serializers.DictField()
+    options = serializers.DictField(child=serializers.CharField())
     status = StateField(JobStatus.choices)
     bytes_total = serializers.IntegerField()
     bytes_read = serializers.IntegerField()
-    counts = serializers.DictField()
+    counts = described_field(
+        {
+            "type": "object",
+            "additionalProperties": {
+                "oneOf": [
+                    {"type": "object", "additionalProperties": {"type": "integer"}},
+                    {"type": "array", "items": {}},
+                ]
+            },
+        },
+        help_text="For each kind of row how many were created, unchanged and so on; `warnings`, `previews` and "
+        "`editions` are lists.",
+    )
     faults = FaultSerializer(source="errors", many=True)
     fault_total = serializers.IntegerField(source="error_total")
     created_at = serializers.DateTimeField()

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_TAG_LENGTH, MAX_TITLE_LENGTH
+from consilium.core.model_schemas import described_field
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 Plain = serializers.Serializer[Any]
 
 
+class AuditFilterSerializer(Plain):
+    """Which cases an audit was drawn from; what is not there left nothing out."""
+
+    state = serializers.ChoiceField(choices=STATES)
+    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    difficulties = serializers.ListField(child=serializers.CharField(), required=False)
+    registers = serializers.ListField(child=serializers.CharField(), required=False)
+    languages = serializers.ListField(child=serializers.CharField(), required=False)
+
+
 class AuditSerializer(Plain):
     """An audit; ``readings`` are asked, ``done`` of them handed in."""
 
@@ -38,7 +49,7 @@ class AuditSerializer(Plain):
     auditors_per_case = serializers.IntegerField()
     in_frame = serializers.IntegerField(source="frame.in_frame")
     drawn = serializers.IntegerField(source="frame.drawn")
-    filter = serializers.DictField(source="frame.filter")
+    filter = described_field(AuditFilterSerializer, source="frame.filter")
     readings = serializers.IntegerField(source="n_items")
     done = serializers.IntegerField(source="n_done")
     created_at = serializers.DateTimeField()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
 from rest_framework.parsers import MultiPartParser
@@ -84,6 +84,7 @@ class DraftSerializer(Plain):
     missing = MissingSerializer(many=True)
 
 
+@extend_schema_field(DraftItemSerializer(many=True))
 class _Items(serializers.JSONField):
     """A list of items; the faults of `read_items`, by place and field."""
 

@@ -18,8 +18,11 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
+from consilium.core.model_schemas import described_field
 from rubrics import access, origins
+from rubrics.api.serializers import FaultSerializer
 from rubrics.editor.draft_content import items_of
+from rubrics.editor.drafts_api import DraftItemSerializer
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.services import publishing, publishing_many
 from rubrics.versions import selectors
@@ -70,7 +73,7 @@ class InReviewSerializer(Plain):
     version = serializers.IntegerField()
     digest = serializers.CharField()
     note = serializers.CharField()
-    items = serializers.ListField(child=serializers.DictField())
+    items = serializers.ListField(child=described_field(DraftItemSerializer))
 
 
 class NoteSerializer(StrictSerializer, Plain):
@@ -118,7 +121,7 @@ class RefusedSerializer(Plain):
 
     case = serializers.CharField()
     detail = serializers.CharField()
-    faults = serializers.ListField(child=serializers.DictField(), help_text="line, field and message of each")
+    faults = serializers.ListField(child=described_field(FaultSerializer))
 
 
 class ManySerializer(Plain):

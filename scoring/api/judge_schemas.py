@@ -6,52 +6,28 @@ from functools import cache
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from pydantic import BaseModel
 from rest_framework import serializers
 
+from consilium.core.model_schemas import object_schema
 from scoring.judges.config import AcuityConfig, ChatConfig, JuryConfig, TrainedConfig
 from scoring.models import Judge
 
 _SCALE = {"scale": {"type": "string", "description": "The name of a scale, whose levels the judge reads."}}
-_KEPT = ("type", "items", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "enum")
-
-
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """A property as OpenAPI 3.0 has it: ``nullable`` instead of a type null, bounds that may be excluded as flags."""
-    if "anyOf" in schema:
-        (own,) = (each for each in schema["anyOf"] if each.get("type") != "null")
-        return {**_plain({**own, "default": schema.get("default")}), "nullable": True}
-    plain = {name: schema[name] for name in _KEPT if name in schema}
-    for bound in ("Minimum", "Maximum"):
-        if f"exclusive{bound}" in schema:
-            plain |= {bound.lower(): schema[f"exclusive{bound}"], f"exclusive{bound}": True}
-    if schema.get("default") is not None:
-        plain["default"] = schema["default"]
-    return plain
-
-
-def config_schema(model: type[BaseModel], **more: dict[str, Any]) -> dict[str, Any]:
-    """The settings that ``model`` checks, and ``more``, as a schema of OpenAPI; other names are refused."""
-    given = model.model_json_schema()
-    properties = {name: _plain(schema) for name, schema in given.get("properties", {}).items()} | more
-    required = [*given.get("required", []), *more]
-    return {
-        "type": "object",
-        "description": " ".join((model.__doc__ or "").split()),
-        "properties": properties,
-        **({"required": required} if required else {}),
-        "additionalProperties": False,
-    }
 
 
 def schemas_by_kind() -> dict[str, dict[str, Any]]:
     """Kind → its settings; a chat judge has those of its task."""
-    chat, levels = config_schema(ChatConfig), config_schema(AcuityConfig, **_SCALE)
+    chat, levels = object_schema(ChatConfig), object_schema(AcuityConfig, **_SCALE)
     return {
         Judge.Kind.CHAT: {"oneOf": [chat, levels]},
-        Judge.Kind.TRAINED: config_schema(TrainedConfig),
-        Judge.Kind.JURY: config_schema(JuryConfig),
-        Judge.Kind.IMPORTED: {"type": "object", "description": "Empty: its verdicts come from files."},
+        Judge.Kind.TRAINED: object_schema(TrainedConfig),
+        Judge.Kind.JURY: object_schema(JuryConfig),
+        Judge.Kind.IMPORTED: {
+            "type": "object",
+            "description": "Empty: its verdicts come from files.",
+            "properties": {},
+            "additionalProperties": False,
+        },
     }
 
 

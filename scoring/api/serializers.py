@@ -11,6 +11,8 @@ from rest_framework.fields import empty
 from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
+from consilium.core.model_schemas import described_field
+from scoring.api.judge_schemas import schemas_by_kind
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
@@ -99,6 +101,55 @@ class ResumedRunSerializer(StrictSerializer, Plain):
     )
 
 
+class JudgedFrameSerializer(CommandSerializer):
+    """Which responses a run is over. Which of the fields are there depends on the purpose of the run."""
+
+    commands = (RunFrame,)
+    imported = serializers.BooleanField(required=False, help_text="Its verdicts come from files.")
+    derived = serializers.BooleanField(required=False, help_text="Responses of derived candidates are among them.")
+    reference = serializers.CharField(required=False, help_text="Of susceptibility: whose decisions count.")
+    failing = serializers.IntegerField(required=False, help_text="Of susceptibility: pairs that are not met.")
+    pairs = serializers.IntegerField(required=False, help_text="Of susceptibility: pairs that were drawn.")
+    responses = serializers.IntegerField(required=False, help_text="Of susceptibility of levels: responses drawn.")
+    suite = serializers.CharField(required=False, help_text="Of susceptibility: the digest of the inserted texts.")
+    harmless = serializers.IntegerField(required=False, help_text="Of susceptibility: how many edits are harmless.")
+
+
+class TemplateSerializer(Plain):
+    """The texts of a prompt."""
+
+    name = serializers.CharField()
+    system = serializers.CharField()
+    user = serializers.CharField()
+
+
+class SnapshotLevelSerializer(Plain):
+    """A level of a scale as it was."""
+
+    value = serializers.CharField()
+    label_en = serializers.CharField()
+    label_zh = serializers.CharField()
+    definition_en = serializers.CharField()
+    definition_zh = serializers.CharField()
+
+
+class SnapshotSerializer(Plain):
+    """The judge in full, as it was when the run began; ``config`` is that of its kind."""
+
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    kind = serializers.ChoiceField(choices=Judge.Kind.choices)
+    task = serializers.ChoiceField(choices=Judge.Task.choices, required=False)
+    public_id = serializers.CharField()
+    config = described_field({"oneOf": list(schemas_by_kind().values())})
+    rule_sheet = serializers.CharField(required=False)
+    template = TemplateSerializer(required=False)
+    scale = serializers.CharField(required=False)
+    scale_version = serializers.IntegerField(required=False)
+    levels = SnapshotLevelSerializer(many=True, required=False)
+    model_sha256 = serializers.CharField(required=False, help_text="Of a trained judge.")
+
+
 class JudgeRunSerializer(Plain):
     """A run in a list."""
 
@@ -112,7 +163,7 @@ class JudgeRunSerializer(Plain):
         help_text="susceptibility: replicate 0 judges the response as it stands, 1 to 60 with an injection, and 61 to "
         "66 with a harmless edit.",
     )
-    frame = serializers.DictField()
+    frame = described_field(JudgedFrameSerializer)
     replicates = serializers.IntegerField()
     expected = serializers.IntegerField(help_text="Verdicts due.")
     continues = serializers.CharField(
@@ -158,7 +209,7 @@ class RunProgressSerializer(Plain):
 class JudgeRunDetailSerializer(JudgeRunSerializer):
     """A run with its progress and what it asked by."""
 
-    snapshot = serializers.DictField(help_text="The judge in full, as it was when the run began.")
+    snapshot = described_field(SnapshotSerializer)
     prompt_hash = serializers.CharField()
     progress = serializers.SerializerMethodField()
 

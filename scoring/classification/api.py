@@ -14,9 +14,11 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_SCALE_NAME_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.classification import runs, selectors
+from scoring.classification.config import ClassificationConfig
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
 from scoring.classification.views import PAGES
 from scoring.generation.due_responses import frame_of
@@ -50,6 +52,7 @@ class NewAcuityRunSerializer(NewCandidateRunSerializer):
     ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
     """
 
+    config = model_field(ClassificationConfig, without=("scale", "levels"))
     scale = serializers.CharField(max_length=MAX_SCALE_NAME_LENGTH, default="four")
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=SAMPLES)
     budget = _budget()
@@ -74,6 +77,7 @@ class AcuityRunProgressSerializer(CandidateRunProgressSerializer):
 class AcuityRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
+    config = model_field(ClassificationConfig)
     scale = serializers.CharField(source="scale_name")
     ask = serializers.CharField()
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)

@@ -13,9 +13,11 @@ from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_SETTING_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.generation import runs, selectors
+from scoring.generation.config import GenerationConfig
 from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import PAGES
@@ -40,6 +42,7 @@ class NewGenerationSerializer(NewCandidateRunSerializer):
     ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
     """
 
+    config = model_field(GenerationConfig, without=("framing",))
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=1)
     setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default=SETTING)
     framing = serializers.IntegerField(
@@ -62,6 +65,7 @@ class GenerationProgressSerializer(CandidateRunProgressSerializer):
 class GenerationRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
+    config = model_field(GenerationConfig)
     setting = serializers.CharField()
     framing = serializers.IntegerField(source="framing_version", allow_null=True)
 

@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.model_schemas import described_field
 from scoring.models import EndpointKind, PipelineRun
 from scoring.pipelines.pages import Progress
 from scoring.pipelines.selectors import step_progress
@@ -28,13 +29,36 @@ class GenerationFrameSerializer(StrictSerializer, Plain):
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
 
 
+class StoredFrameSerializer(Plain):
+    """Which cases a run is over; what is empty leaves nothing out."""
+
+    tag = serializers.CharField(allow_blank=True)
+    difficulty = serializers.CharField(allow_blank=True)
+    register = serializers.CharField(allow_blank=True)
+    language = serializers.CharField(allow_blank=True)
+    cases = serializers.IntegerField(help_text="How many, drawn by the seed; 0 for all.")
+    seed = serializers.IntegerField()
+
+
+class PipelineFrameSerializer(Plain):
+    """What a run is over: cases, or the pairs of ``groups``. Empty where cases were named one by one."""
+
+    tag = serializers.CharField(allow_blank=True, required=False)
+    difficulty = serializers.CharField(allow_blank=True, required=False)
+    register = serializers.CharField(allow_blank=True, required=False)
+    language = serializers.CharField(allow_blank=True, required=False)
+    cases = serializers.IntegerField(required=False, help_text="How many, drawn by the seed; 0 for all.")
+    seed = serializers.IntegerField(required=False)
+    groups = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of near-miss pairs.")
+    which = serializers.CharField(required=False, help_text="Of near-miss pairs: dangerous, confirmed or all.")
+
+
 class NewCandidateRunSerializer(StrictSerializer, Plain):
     """A run to be begun."""
 
     candidate = serializers.CharField(
         max_length=MAX_KEY_LENGTH, trim_whitespace=False, help_text="Made where it is not there."
     )
-    config = serializers.DictField()
     frame = GenerationFrameSerializer(required=False)
 
 
@@ -63,8 +87,7 @@ class CandidateRunSerializer(Plain):
     id = serializers.CharField(source="public_id")
     candidate = serializers.CharField(source="candidate.name")
     status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
-    config = serializers.DictField()
-    frame = serializers.DictField()
+    frame = described_field(StoredFrameSerializer)
     samples = serializers.IntegerField()
     error = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -95,7 +118,7 @@ class PipelineRunSerializer(Plain):
     status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
     error = serializers.CharField()
     replay = serializers.BooleanField()
-    frame = serializers.DictField()
+    frame = described_field(PipelineFrameSerializer)
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH, MAX_KEY_LENGTH, MAX_RATER_LENGTH, MAX_TITLE_LENGTH
+from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
 from scoring.models import Screening
 from scoring.screening import selectors
@@ -35,6 +36,16 @@ if TYPE_CHECKING:
 Plain = serializers.Serializer[Any]
 
 
+class ScreeningFactsSerializer(Plain):
+    """What the scores rest on."""
+
+    at_least = serializers.IntegerField(help_text="How many candidates must have a score on a case.")
+    rules = serializers.CharField()
+    runs = serializers.ListField(child=serializers.CharField(), help_text="Ids of the judges' runs.")
+    notes = serializers.ListField(child=serializers.CharField())
+    n_excluded_before = serializers.IntegerField()
+
+
 class ScreeningSerializer(Plain):
     """A screening with its counts; ``undecided`` are flagged cases without a decision."""
 
@@ -46,7 +57,7 @@ class ScreeningSerializer(Plain):
     threshold = serializers.FloatField()
     aggregate = serializers.ChoiceField(choices=AGGREGATES)
     digest = serializers.CharField()
-    facts = serializers.DictField()
+    facts = described_field(ScreeningFactsSerializer)
     created_at = serializers.DateTimeField()
     closed_at = serializers.DateTimeField(allow_null=True)
     screened = serializers.IntegerField(source="n_screened")

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.api.config_errors import config_errors
@@ -24,6 +25,7 @@ from scoring.pipelines.api import CandidateRunProgressSerializer, progress_body
 from scoring.pipelines.selectors import step_progress
 from validation import access
 from validation.coverage import selectors, services
+from validation.coverage.config import CoverageConfig
 from validation.models import CoverageDecision, CoverageRun, RubricSet
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class NewCoverageSerializer(StrictSerializer, Plain):
 
     gold = serializers.CharField(max_length=16, help_text="The id of the gold set.")
     sets = serializers.ListField(child=serializers.CharField(max_length=16), min_length=1, max_length=20)
-    config = serializers.DictField()
+    config = model_field(CoverageConfig, without=("gold", "sets", "cases"))
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, required=False, allow_null=True, default=None)
 
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_PAIR_GROUP_NAME_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.generation.due_responses import frame_of
@@ -21,6 +22,7 @@ from scoring.pipelines import runs as pipeline_runs
 from scoring.pipelines.api import GenerationFrameSerializer, WithProgress, budget_field
 from validation import access
 from validation.making import selectors, services
+from validation.making.config import MakingConfig
 from validation.models import MakingRun
 from validation.trials.api import PairRunSerializer
 
@@ -45,7 +47,7 @@ class NewMakingRunSerializer(StrictSerializer, Plain):
         help_text="Whose responses are the references; empty: the reference answers of the cases.",
     )  # fmt: skip
     frame = GenerationFrameSerializer(required=False)
-    config = serializers.DictField()
+    config = model_field(MakingConfig, without=("cases",))
     budget = budget_field()
 
 

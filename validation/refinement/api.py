@@ -16,6 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.access import get_judge
@@ -29,6 +30,7 @@ from validation import access
 from validation.models import RefinementRun, RubricSet
 from validation.refinement import selectors, services
 from validation.refinement.building import Order, build, size_of
+from validation.refinement.config import RefinementConfig
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -57,7 +59,7 @@ class NewRefinementSerializer(StrictSerializer, Plain):
     gold = serializers.BooleanField(default=False, help_text="An arm with all gold criteria, as an upper bound.")
     split = serializers.BooleanField(default=False, help_text="One half of the gold criteria guides, the other grades.")
     frame = GenerationFrameSerializer(required=False)
-    config = serializers.DictField()
+    config = model_field(RefinementConfig, without=("split", "arms", "cases"))
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, required=False, allow_null=True, default=None)
 
 

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
+from consilium.core.model_schemas import described_field
 from drafting.models import DraftingRun
 from rubrics.access import get_benchmark
 from rubrics.api.serializers import ImportSerializer
@@ -76,6 +77,16 @@ class FrameStepSerializer(Plain):
     together = serializers.IntegerField()
 
 
+class SetFrameSerializer(Plain):
+    """Which cases a set is over, and how many met each condition."""
+
+    criteria = serializers.CharField(allow_blank=True)
+    axes = serializers.CharField(allow_blank=True)
+    language = serializers.CharField(allow_blank=True)
+    tags = serializers.ListField(child=serializers.CharField())
+    funnel = FrameStepSerializer(many=True)
+
+
 class RubricSetSerializer(Plain):
     """A set; ``digest`` is that of its items and depends on no id."""
 
@@ -86,7 +97,7 @@ class RubricSetSerializer(Plain):
     track = serializers.CharField()
     file_name = serializers.CharField()
     file_digest = serializers.CharField()
-    frame = serializers.DictField()
+    frame = described_field(SetFrameSerializer)
     digest = serializers.CharField()
     cases = serializers.IntegerField(source="case_count")
     items = serializers.IntegerField(source="item_count")

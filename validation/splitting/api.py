@@ -17,6 +17,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Case
 from scoring.api.config_errors import config_errors
@@ -30,6 +31,7 @@ from validation.models import RubricSet, SplittingRun
 from validation.sets.api import RubricSetSerializer
 from validation.sets.storing import SetName
 from validation.splitting import selectors, services
+from validation.splitting.config import SplittingConfig
 from validation.splitting.content import Statement
 from validation.splitting.services import PointsInput
 from validation.trials.api import budget_field
@@ -49,7 +51,7 @@ class NewSplittingSerializer(StrictSerializer, Plain):
     """
 
     gold = serializers.CharField(max_length=16, help_text="The id of the set whose criteria are split.")
-    config = serializers.DictField()
+    config = model_field(SplittingConfig, without=("gold", "cases"))
     budget = budget_field()
 
 

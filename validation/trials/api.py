@@ -16,6 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_RUBRIC_SET_NAME_LENGTH
+from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.api.config_errors import config_errors
@@ -25,6 +26,7 @@ from validation import access
 from validation.models import PairGroup, RubricSet, TrialRun
 from validation.trials import selectors, services
 from validation.trials.building import Which
+from validation.trials.config import TrialConfig
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -48,7 +50,7 @@ class NewTrialRunSerializer(StrictSerializer, Plain):
         child=serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH), max_length=20, required=False, default=list,
         help_text="Ids of rubric sets.",
     )  # fmt: skip
-    config = serializers.DictField()
+    config = model_field(TrialConfig, without=("sets", "cases"))
     budget = budget_field()
 
 
