@@ -10,6 +10,7 @@ from rest_framework import serializers
 from agreement.acuity.parameters import BOUNDARY, MAX_GAMMA, MAX_RATIO
 from agreement.calibration.thresholds import LARGEST_K
 from agreement.models import Report
+from consilium.core.model_schemas import the_kind
 
 Fields = dict[str, serializers.Field[Any, Any, Any, Any]]
 
@@ -153,7 +154,7 @@ def by_kind(
             f"{_camel(kind)}{ending}Serializer",
             (base,),
             {
-                "kind": serializers.CharField(help_text=f"{kind}."),
+                "kind": the_kind(str(kind)),
                 "parameters": parameters(),
                 "__doc__": base.__doc__,
             },

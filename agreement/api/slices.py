@@ -68,13 +68,13 @@ class MeanSerializer(serializers.Serializer[Any]):
 class SliceParametersSerializer(serializers.Serializer[Any]):
     """What a slice was drawn from."""
 
-    rater = serializers.CharField()
-    candidates = serializers.ListField(child=serializers.CharField())
-    n = serializers.IntegerField(allow_null=True)
-    n_cases = serializers.IntegerField()
-    n_unscored = serializers.IntegerField()
-    n_without_positive = serializers.IntegerField()
-    means = MeanSerializer(many=True)
+    rater = serializers.CharField(required=False)
+    candidates = serializers.ListField(child=serializers.CharField(), required=False)
+    n = serializers.IntegerField(allow_null=True, required=False)
+    n_cases = serializers.IntegerField(required=False)
+    n_unscored = serializers.IntegerField(required=False)
+    n_without_positive = serializers.IntegerField(required=False)
+    means = MeanSerializer(many=True, required=False)
 
 
 class DrawnSerializer(serializers.Serializer[Any]):

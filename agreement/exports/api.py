@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agreement.exports.decisions import decisions_file
+from consilium.core.schema import RefusalSerializer
 from rubrics.access import get_benchmark
 
 
@@ -17,7 +18,7 @@ class Decisions(APIView):
 
     @extend_schema(
         parameters=[OpenApiParameter("rater", str, required=True, description="As the list of raters names it.")],
-        responses={(200, "text/csv"): OpenApiTypes.STR},
+        responses={(200, "text/csv"): OpenApiTypes.STR, 422: RefusalSerializer},
         operation_id="decisions_csv",
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:

@@ -16,7 +16,7 @@ from agreement.models import AcuityPlan
 from agreement.planning import services
 from agreement.planning.acuity_plan import PlanDocument, plan_of
 from agreement.planning.selectors import plans_of
-from consilium.core.model_schemas import model_field, object_schema
+from consilium.core.model_schemas import object_schema, stored_field
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class AcuityPlanSerializer(serializers.Serializer[AcuityPlan]):
     number = serializers.IntegerField()
     scale = serializers.CharField(source="scale.name")
     scale_version = serializers.IntegerField(source="scale.version")
-    content = model_field(PlanDocument)
+    content = stored_field(PlanDocument)
     digest = serializers.CharField()
     imported_at = serializers.DateTimeField()
     signed_by = serializers.CharField(source="signed_as")

@@ -10,6 +10,9 @@ from pydantic import BaseModel
 from rest_framework import serializers
 
 Schema = dict[str, Any]
+_BOUNDS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"}
+)
 _KEPT = ("type", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "enum", "format")
 
 # The value of a cell of a table.
@@ -61,14 +64,40 @@ def object_schema(model: type[BaseModel], *, without: Collection[str] = (), **mo
     return _object(schema, schema.get("$defs", {}), without=without, **more)
 
 
+def stored(schema: Any) -> Any:
+    """``schema`` without bounds and required fields: what other versions or releases have stored may lack some."""
+    if isinstance(schema, list):
+        return [stored(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {"anyOf" if name == "oneOf" else name: part for name, part in schema.items()}
+    kept = {name: stored(part) for name, part in schema.items() if name not in _BOUNDS or isinstance(part, dict)}
+    return {name: part for name, part in kept.items() if name != "required" or not isinstance(part, list)}
+
+
 def model_field(model: type[BaseModel], *, without: Collection[str] = (), **options: Any) -> serializers.DictField:
     """A JSON object that a service checks by ``model``; ``without``: what the service adds by itself."""
     return described_field(object_schema(model, without=without), **options)
 
 
+def stored_field(model: type[BaseModel], **options: Any) -> serializers.DictField:
+    """A JSON object that was checked by ``model`` when it was stored."""
+    return described_field(stored(object_schema(model)), **options)
+
+
 def described_field(schema: Any, **options: Any) -> serializers.DictField:
     """A JSON object that is written as it is stored. ``schema``: its fields, as a serializer or for OpenAPI."""
     return extend_schema_field(schema)(type("DescribedField", (serializers.DictField,), {}))(**options)
+
+
+def the_kind(kind: str) -> serializers.CharField:
+    """The field by which one of several schemas is told from the others: always ``kind``.
+
+    A pattern, because each enumeration of the field ``kind`` would need a name of its own.
+    """
+    return extend_schema_field({"type": "string", "pattern": f"^{kind}$"})(
+        type("KindField", (serializers.CharField,), {})
+    )()
 
 
 def rows_field(**options: Any) -> serializers.ListField:

@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.pagination import CursorPagination
 
 from consilium.core.endpoints import Pages
 
-_FIELDS = {"type": "array", "items": {"type": "string"}}
+_FIELD_ERRORS = {
+    "type": "object",
+    "description": "Messages by field; those of an object or a list inside are nested.",
+    "additionalProperties": {
+        "oneOf": [
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"$ref": "#/components/schemas/FieldErrors"}, "minItems": 1},
+            {"$ref": "#/components/schemas/FieldErrors"},
+        ]
+    },
+}
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -58,10 +69,10 @@ class Schema(AutoSchema):
         if direction != "response":
             return bodies
         refusal = self.resolve_serializer(RefusalSerializer, "response").ref
+        component = ResolvedComponent("FieldErrors", ResolvedComponent.SCHEMA, _FIELD_ERRORS, "FieldErrors")
+        self.registry.register_on_missing(component)
         for code, description in self._refusals().items():
-            content = (
-                {"oneOf": [refusal, {"type": "object", "additionalProperties": _FIELDS}]} if code == "400" else refusal
-            )
+            content = {"oneOf": [refusal, component.ref]} if code == "400" else refusal
             bodies.setdefault(code, {"description": description, "content": {"application/json": {"schema": content}}})
         return bodies
 

@@ -16,7 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_RECIPE_NAME_LENGTH
-from consilium.core.model_schemas import model_field
+from consilium.core.model_schemas import model_field, stored_field
 from drafting.access import get_recipe
 from drafting.recipes import selectors, services
 from drafting.recipes.content import RecipeContent, RecipeModel
@@ -45,7 +45,7 @@ class RecipeSerializer(Plain):
 class RecipeWithContentSerializer(RecipeSerializer):
     """A version with all that it holds. ``docs/formats.md`` names the fields of ``content``."""
 
-    content = model_field(RecipeContent)
+    content = stored_field(RecipeContent)
 
 
 class NewRecipeSerializer(StrictSerializer, Plain):

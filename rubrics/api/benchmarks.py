@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.schema import RefusalSerializer
 from rubrics import access, models, services
 from rubrics.api import serializers
 from rubrics.forms import CaseFilters
@@ -39,7 +40,9 @@ def me(request: Request) -> User:
     operation_id="benchmarks_list",
 )
 @extend_schema(
-    methods=["POST"], request=serializers.NewBenchmarkSerializer, responses={201: serializers.BenchmarkSerializer}
+    methods=["POST"],
+    request=serializers.NewBenchmarkSerializer,
+    responses={201: serializers.BenchmarkSerializer, 404: RefusalSerializer},
 )
 @api_view(["GET", "POST"])
 def benchmarks(request: Request) -> Response:

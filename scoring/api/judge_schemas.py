@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from consilium.core.model_schemas import object_schema
+from consilium.core.api import StrictSerializer
+from consilium.core.model_schemas import described_field, object_schema, stored, the_kind
 from scoring.judges.config import AcuityConfig, ChatConfig, JuryConfig, TrainedConfig
 from scoring.models import Judge
 
@@ -31,27 +30,22 @@ def schemas_by_kind() -> dict[str, dict[str, Any]]:
     }
 
 
-@cache
-def _fields() -> dict[str, type[serializers.Field[Any, Any, Any, Any]]]:
-    return {
-        str(kind): extend_schema_field(schema)(
-            type(f"{str(kind).capitalize()}ConfigField", (serializers.DictField,), {})
-        )
-        for kind, schema in schemas_by_kind().items()
-    }
-
-
 def by_kind(
     base: type[serializers.Serializer[Any]], ending: str
 ) -> dict[str, serializers.Serializer[Any] | type[serializers.Serializer[Any]]]:
     """Kind → ``base`` with the kind's own settings; only kinds that ``base`` knows."""
     kinds = base().fields["kind"].choices  # type: ignore[attr-defined]
+    is_request = issubclass(base, StrictSerializer)
     return {
         kind: type(
             f"{kind.capitalize()}{ending}Serializer",
             (base,),
-            {"kind": serializers.CharField(help_text=f"{kind}."), "config": field(), "__doc__": base.__doc__},
+            {
+                "kind": the_kind(str(kind)),
+                "config": described_field(schema if is_request else stored(schema)),
+                "__doc__": base.__doc__,
+            },
         )
-        for kind, field in _fields().items()
+        for kind, schema in schemas_by_kind().items()
         if kind in kinds
     }

@@ -11,7 +11,7 @@ from rest_framework.fields import empty
 from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
-from consilium.core.model_schemas import described_field
+from consilium.core.model_schemas import described_field, stored
 from scoring.api.judge_schemas import schemas_by_kind
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
@@ -136,12 +136,12 @@ class SnapshotLevelSerializer(Plain):
 class SnapshotSerializer(Plain):
     """The judge in full, as it was when the run began; ``config`` is that of its kind."""
 
-    name = serializers.CharField()
-    version = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=Judge.Kind.choices)
+    name = serializers.CharField(required=False)
+    version = serializers.IntegerField(required=False)
+    kind = serializers.ChoiceField(choices=Judge.Kind.choices, required=False)
     task = serializers.ChoiceField(choices=Judge.Task.choices, required=False)
-    public_id = serializers.CharField()
-    config = described_field({"oneOf": list(schemas_by_kind().values())})
+    public_id = serializers.CharField(required=False)
+    config = described_field({"anyOf": stored(list(schemas_by_kind().values()))}, required=False)
     rule_sheet = serializers.CharField(required=False)
     template = TemplateSerializer(required=False)
     scale = serializers.CharField(required=False)

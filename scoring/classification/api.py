@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_SCALE_NAME_LENGTH
-from consilium.core.model_schemas import model_field
+from consilium.core.model_schemas import model_field, stored_field
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.classification import runs, selectors
@@ -77,7 +77,7 @@ class AcuityRunProgressSerializer(CandidateRunProgressSerializer):
 class AcuityRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
-    config = model_field(ClassificationConfig)
+    config = stored_field(ClassificationConfig)
     scale = serializers.CharField(source="scale_name")
     ask = serializers.CharField()
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)

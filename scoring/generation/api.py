@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_SETTING_LENGTH
-from consilium.core.model_schemas import model_field
+from consilium.core.model_schemas import model_field, stored_field
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.generation import runs, selectors
@@ -65,7 +65,7 @@ class GenerationProgressSerializer(CandidateRunProgressSerializer):
 class GenerationRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
-    config = model_field(GenerationConfig)
+    config = stored_field(GenerationConfig)
     setting = serializers.CharField()
     framing = serializers.IntegerField(source="framing_version", allow_null=True)
 

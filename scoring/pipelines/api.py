@@ -29,17 +29,6 @@ class GenerationFrameSerializer(StrictSerializer, Plain):
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
 
 
-class StoredFrameSerializer(Plain):
-    """Which cases a run is over; what is empty leaves nothing out."""
-
-    tag = serializers.CharField(allow_blank=True)
-    difficulty = serializers.CharField(allow_blank=True)
-    register = serializers.CharField(allow_blank=True)
-    language = serializers.CharField(allow_blank=True)
-    cases = serializers.IntegerField(help_text="How many, drawn by the seed; 0 for all.")
-    seed = serializers.IntegerField()
-
-
 class PipelineFrameSerializer(Plain):
     """What a run is over: cases, or the pairs of ``groups``. Empty where cases were named one by one."""
 
@@ -87,7 +76,7 @@ class CandidateRunSerializer(Plain):
     id = serializers.CharField(source="public_id")
     candidate = serializers.CharField(source="candidate.name")
     status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
-    frame = described_field(StoredFrameSerializer)
+    frame = described_field(PipelineFrameSerializer)
     samples = serializers.IntegerField()
     error = serializers.CharField()
     created_at = serializers.DateTimeField()

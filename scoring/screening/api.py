@@ -39,11 +39,11 @@ Plain = serializers.Serializer[Any]
 class ScreeningFactsSerializer(Plain):
     """What the scores rest on."""
 
-    at_least = serializers.IntegerField(help_text="How many candidates must have a score on a case.")
-    rules = serializers.CharField()
-    runs = serializers.ListField(child=serializers.CharField(), help_text="Ids of the judges' runs.")
-    notes = serializers.ListField(child=serializers.CharField())
-    n_excluded_before = serializers.IntegerField()
+    at_least = serializers.IntegerField(help_text="How many candidates must have a score on a case.", required=False)
+    rules = serializers.CharField(required=False)
+    runs = serializers.ListField(child=serializers.CharField(), help_text="Ids of the judges' runs.", required=False)
+    notes = serializers.ListField(child=serializers.CharField(), required=False)
+    n_excluded_before = serializers.IntegerField(required=False)
 
 
 class ScreeningSerializer(Plain):

@@ -1,0 +1,93 @@
+"""The API answers what its schema declares: the status codes of every operation, and what a body holds."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+
+from tests.access.endpoints import ENDPOINTS
+from tests.access.world import ROLES, World
+
+pytestmark = pytest.mark.slow
+
+METHODS = ("get", "post", "put", "patch", "delete")
+BODIES = ("{}", '{"unknown": 1}', "[1]", "{", '""')
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    with warnings.catch_warnings(), GENERATOR_STATS.silence():
+        generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return generated
+
+
+def with_null(schema: Any) -> Any:
+    """OpenAPI 3.0's ``nullable`` in the words of JSON Schema."""
+    if isinstance(schema, list):
+        return [with_null(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    given = {name: with_null(part) for name, part in schema.items() if name != "nullable"}
+    return {"anyOf": [given, {"type": "null"}]} if schema.get("nullable") is True else given
+
+
+def operations(schema: dict[str, Any], world: World) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """(name of the endpoint, its address, method, operation)."""
+    paths = {re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))): own for path, own in schema["paths"].items()}
+    for name, endpoint in ENDPOINTS.items():
+        if not name.startswith("api:") or endpoint.framework:
+            continue
+        url = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+        matches = sorted((path for path in paths if path.fullmatch(url)), key=lambda path: path.pattern.count("[^/]+"))
+        assert matches, f"{name} is not in the schema"
+        for method in METHODS:
+            if operation := paths[matches[0]].get(method):
+                yield name, url, method, operation
+
+
+def problems(answer: HttpResponse, operation: dict[str, Any], components: dict[str, Any]) -> Iterator[str]:
+    """What of an answer the schema does not declare."""
+    code = str(answer.status_code)
+    declared = operation["responses"].get(code)
+    if declared is None:
+        yield f"{code} is not declared"
+        return
+    body = declared.get("content", {}).get("application/json", {}).get("schema")
+    if body is None or answer.streaming or not answer.headers.get("Content-Type", "").startswith("application/json"):
+        return
+    checker = jsonschema.Draft4Validator({**with_null(body), "components": components})
+    for error in list(checker.iter_errors(answer.json()))[:3]:  # type: ignore[attr-defined]
+        yield f"{code}: {'.'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+
+
+def test_every_operation_answers_what_the_schema_declares(world: World, schema: dict[str, Any]) -> None:
+    components = with_null(schema["components"])
+    clients = {role: Client(raise_request_exception=False) for role in ROLES}
+    for role, client in clients.items():
+        if (user := world.users.get(role)) is not None:
+            client.force_login(user)
+    found: list[str] = []
+    tried = 0
+    for name, url, method, operation in operations(schema, world):
+        roles = [role for role in ("admin", "researcher", *sorted(ROLES)) if role in ENDPOINTS[name].roles]
+        for role in {*roles[:1], "anonymous"}:
+            for body in BODIES if method != "get" else ("",):
+                with transaction.atomic():
+                    call = getattr(clients[role], method)
+                    answer = call(url, data=body, content_type="application/json") if body else call(url)
+                    transaction.set_rollback(True)
+                tried += 1
+                found += [f"{method} {name} {role} {body}: {each}" for each in problems(answer, operation, components)]
+    assert tried > 500
+    assert found == [], "\n".join(found)
