@@ -35,7 +35,7 @@ def test_the_notebook_runs_from_the_raters_to_a_figure(live_server: Any, monkeyp
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     names = run(notebook)
 
-    assert names["report"]["status"] == "done"
+    assert names["report"]["status"] == "finished"
     assert list(names["table"]["candidate"]) == ["all", "alpha", "beta"]
     shown = [output["data"] for cell in notebook["cells"] for output in cell.get("outputs", []) if "data" in output]
     assert [next(iter(data)) for data in shown] == ["text/html", "text/html", "image/png"]

@@ -152,9 +152,19 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert wrong.status_code == 409
     batch = client.post(f"{base}/batches/", {**new, "digest": plan["digest"]}, format="json").json()
     assert batch["explain_cannot_assess"] is True
+    assert batch["frame"]["filter"]["draw"] == 2
     assert batch["progress"] == {
         "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0, "free": 0,
     }  # fmt: skip
+    candidate = workshop.benchmark.candidates.get()
+    for given in (candidate.name, candidate.public_id):
+        Batch.objects.filter(public_id=batch["id"]).update(frame={"filter": {"candidates": [given]}})
+        read = client.get(f"{base}/batches/{batch['id']}/").json()
+        assert read["frame"] == {"filter": {"candidates": [candidate.name]}}
+        named = {**new, "filter": {"candidates": [given], "skip_given": False}}
+        assert client.post(f"{base}/batches/preview/", named, format="json").json()["in_frame"] == 3
+    nobody = {**new, "filter": {"candidates": ["nobody"], "skip_given": False}}
+    assert client.post(f"{base}/batches/preview/", nobody, format="json").status_code == 422
     url = f"{base}/batches/{batch['id']}/"
     assert client.patch(url, {"due_date": "2030-01-31"}, format="json").json()["due_date"] == "2030-01-31"
     assert client.patch(url, {"status": "closed"}, format="json").status_code == 400

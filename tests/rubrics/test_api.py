@@ -103,10 +103,15 @@ def test_candidates_and_responses_are_read(researcher, benchmark) -> None:
     [row] = researcher.get("bench/candidates/").json()["results"]
     assert (row["name"], row["kind"], row["response_count"]) == ("m", "model", 1)
     assert researcher.get(f"bench/candidates/{candidate.public_id}/").json() == row
-    [listed] = researcher.get(f"bench/responses/?candidate={candidate.public_id}").json()["results"]
+    [listed] = researcher.get("bench/responses/?candidate=m").json()["results"]
+    # An id is accepted as well, unless a candidate has it as its name.
+    [by_id] = researcher.get(f"bench/responses/?candidate={candidate.public_id}").json()["results"]
+    assert by_id == listed
     assert (listed["case"], listed["candidate"], listed["response"]) == (case.key, "m", response.text)
     assert researcher.get(f"bench/responses/{response.public_id}/").json() == listed
     assert researcher.get("bench/responses/?case=elsewhere").json()["results"] == []
+    CandidateFactory(benchmark=benchmark, name=candidate.public_id)
+    assert researcher.get(f"bench/responses/?candidate={candidate.public_id}").json()["results"] == []
 
 
 @pytest.mark.slow

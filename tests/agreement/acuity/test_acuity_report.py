@@ -351,7 +351,7 @@ def test_the_api_takes_the_kind_and_gives_its_files(benchmark: Benchmark, client
     assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 2.0, "gamma": 1.0, **PLAIN}
     services.run(report_id=report.pk, clock=timezone.now)
     detail = client.get(f"{endpoint}{report.public_id}/").json()
-    assert (detail["status"], detail["facts"]["reference_set"]) == ("done", 1)
+    assert (detail["status"], detail["facts"]["reference_set"]) == ("finished", 1)
     assert {"errors", "cost-qa", "confusion-1", "confusion-2"} <= set(detail["figures"])
     for name in detail["figures"]:
         drawn = client.get(f"{endpoint}{report.public_id}/figures/{name}.svg").content

@@ -124,7 +124,7 @@ def test_the_api_changes_what_is_named_and_filters_by_it(study: Study, client: C
 
     assert change(name="Figure 1", note="n").json()["name"] == "Figure 1"
     answer = change(archived=True).json()
-    assert (answer["name"], answer["note"], answer["status"]) == ("Figure 1", "n", "done")
+    assert (answer["name"], answer["note"], answer["status"]) == ("Figure 1", "n", "finished")
     assert answer["archived_at"]
 
     def ids(query: str) -> set[str]:

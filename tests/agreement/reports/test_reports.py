@@ -325,7 +325,7 @@ def test_the_api_makes_lists_and_hands_out_what_the_page_does(study: Study) -> N
     report = Report.objects.get()
     tasks.run_report(report.pk)
     detail = client.get(f"{api}/reports/{response.json()['id']}/").json()
-    assert (detail["status"], detail["seed"]) == ("done", 3)
+    assert (detail["status"], detail["seed"]) == ("finished", 3)
     assert detail["tables"] == ["agreement", "candidates", "distribution", "raters", "slices"]
     assert [report_row["id"] for report_row in client.get(f"{api}/reports/").json()["results"]] == [detail["id"]]
     table = client.get(f"{api}/reports/{detail['id']}/tables/agreement.csv")

@@ -127,7 +127,7 @@ def test_the_api_judges_likewise(world: PairWorld) -> None:
         "group": "Doses", "judgements": 1, "case": "P1", "find": "5 mg", "replace": "50 mg", "kind": "dose",
     }  # fmt: skip
     created = staff.post("/api/v1/benchmarks/ward/pairs/", json.dumps(new), content_type="application/json")
-    assert (created.status_code, created.json()["candidate"]) == (201, "Take 50 mg once a day.")
+    assert (created.status_code, created.json()["candidate_text"]) == (201, "Take 50 mg once a day.")
 
 
 FORM = {
