@@ -409,3 +409,13 @@ def test_the_api_does_what_the_pages_do(world: WritingWorld) -> None:
     assert send(client, f"{url}submit/", {"version": 2}).status_code == 422
     assert send(client, f"{url}submit/", {"version": 2, "attested": True}).json()["status"] == "submitted"
     assert Response.objects.get(author=task.writer).text == "Rest."
+    # References are candidates, by name; an id is accepted as well.
+    shown = world.models[0]
+    aided = {"mode": "aided", "seed": 3, "skip_written": False}
+    assert send(admin, "benchmarks/world/writing/", {**body, **aided, "references": ["nobody"]}).status_code == 400
+    for place, name in enumerate((shown.name, shown.public_id)):
+        given = {**body, **aided, "title": f"Beside {place}", "references": [name]}
+        made = send(admin, "benchmarks/world/writing/", given)
+        assert made.status_code == 201, made.json()
+        batch = Batch.objects.select_related("writing_terms").get(public_id=made.json()["id"])
+        assert list(batch.writing_terms.references.all()) == [shown]

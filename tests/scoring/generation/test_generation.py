@@ -245,6 +245,7 @@ def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, cli
     assert len(rows) == 9
     assert rows[1].startswith("case-0,asked model,chat,0,done,,,")
     api = client.get(reverse("api:api-generation-run", args=["asked", run.public_id])).json()
+    assert (api["candidate"], api["status"]) == ("asked model", "finished")
     assert api["progress"] == {
         "total": 8, "done": 8, "failed": 0, "due": 0, "truncated": 0, "refused": 0, "names_its_author": 8,
         "tokens_in": 3200, "tokens_out": 160, "failures": [],
