@@ -16,7 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_RECIPE_NAME_LENGTH
-from consilium.core.model_schemas import model_field, stored_field
+from consilium.core.model_schemas import described_field, model_field, object_schema, stored_field
 from drafting.access import get_recipe
 from drafting.recipes import selectors, services
 from drafting.recipes.content import RecipeContent, RecipeModel
@@ -54,8 +54,10 @@ class NewRecipeSerializer(StrictSerializer, Plain):
     name = serializers.CharField(max_length=MAX_RECIPE_NAME_LENGTH)
     content = model_field(RecipeContent, required=False)
     shipped = serializers.ChoiceField(choices=list(SHIPPED), required=False)
-    models = serializers.DictField(
-        child=model_field(RecipeModel), required=False, help_text="by role: strong, fast, checker"
+    models = described_field(
+        {"type": "object", "additionalProperties": object_schema(RecipeModel)},
+        required=False,
+        help_text="by role: strong, fast, checker",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
