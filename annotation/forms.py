@@ -12,7 +12,8 @@ from django.utils.translation import pgettext_lazy
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.names import Person
 from annotation.dashboard.pieces import PieceFilter
-from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
+from annotation.models import Assignment, Batch, ExpertGroup, Membership, RulingOutcome
+from annotation.selectors.review_rounds import CHECK_CHOICES
 from annotation.services import BatchTerms, ResponseFilter
 from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.limits import (
@@ -33,9 +34,9 @@ class SeenForm(forms.Form):
 
 
 class AmendmentForm(SeenForm):
-    """A checker's other outcome, with the reason."""
+    """A checker's other outcome, or that the criterion is to be reviewed, with the reason."""
 
-    outcome = forms.ChoiceField(choices=Outcome.choices)
+    outcome = forms.ChoiceField(choices=CHECK_CHOICES)
     reason = forms.CharField(required=False, max_length=MAX_REASON_LENGTH)
 
 
@@ -55,7 +56,11 @@ class ReturnForm(forms.Form):
     """Why work is sent back."""
 
     note = forms.CharField(
-        label=_("What to review again"), max_length=MAX_NOTE_LENGTH, widget=forms.Textarea(attrs={"rows": 4})
+        label=_("Note"),
+        required=False,
+        max_length=MAX_NOTE_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_("Needed only if no criterion is marked for review."),
     )
 
 

@@ -23,7 +23,7 @@ LARGEST_ID = 2**63 - 1
 LARGEST_VERSION = 2**31 - 2
 HALVES = re.compile("[\x00\ud800-\udfff]")
 REQUIRED = {"criterion": int, "outcome": str, "version": int, "client_id": str}
-OPTIONAL = {"borderline": bool, "note": str, "evidence": list}
+OPTIONAL = {"borderline": bool, "note": str, "evidence": list, "answer": str}
 
 
 class Malformed(DomainError):
@@ -78,6 +78,7 @@ def _checked(row: Mapping[str, Any]) -> DecisionInput:
         borderline=values.get("borderline", False),
         note=note_of(values.get("note", "")),
         evidence=evidence,
+        answer=note_of(values.get("answer", "")),
         version=values["version"],
         client_id=UUID(values["client_id"]),
     )
@@ -106,6 +107,7 @@ def serialize_decision(result: SaveResult) -> dict[str, Any]:
             "borderline": current.borderline,
             "note": current.note,
             "evidence": current.evidence,
+            "answer": current.answer,
             "version": current.version,
             "client_id": str(current.client_id or ""),
             "at": clock(current.updated_at),

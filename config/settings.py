@@ -429,6 +429,7 @@ SPECTACULAR_SETTINGS = {
         "RejectionReason": "drafting.models.RejectionReason",
         "RulingReason": "annotation.models.AcuityRuling.Reason",
         "SkipReason": "annotation.models.Skip.Reason",
+        "CheckOutcome": "annotation.selectors.review_rounds.CHECK_CHOICES",
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
         "DocumentKind": "documents.models.Document.Kind",

@@ -103,6 +103,9 @@ _AMENDMENTS = """
     JOIN annotation_assignment a ON a.id = c.assignment_id
     JOIN annotation_batch b ON b.id = a.batch_id
     WHERE e.pgh_created_at > %(since)s AND c.result <> '' AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
+      AND EXISTS (  -- a checker who only asks to review a criterion amends nothing
+          SELECT 1 FROM annotation_amendmentevent f WHERE f.pgh_obj_id = e.pgh_obj_id AND f.outcome <> ''
+      )
 """
 # Rulings that count, or did before they were changed. A finding of fault counts for every group, whoever made it.
 _RULINGS = """

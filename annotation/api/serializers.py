@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Assignment, Batch, Membership, Outcome, RulingOutcome, Skip
+from annotation.selectors.review_rounds import CHECK_CHOICES
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
@@ -256,6 +257,12 @@ class DecisionSerializer(StrictSerializer, Plain):
     borderline = serializers.BooleanField(default=False)
     note = serializers.CharField(allow_blank=True, default="", max_length=MAX_NOTE_LENGTH)
     evidence = EvidenceSerializer(many=True, required=False)
+    answer = serializers.CharField(
+        allow_blank=True,
+        default="",
+        max_length=MAX_REASON_LENGTH,
+        help_text="To the checker who asked to review the criterion (`asked`).",
+    )
     version = serializers.IntegerField(min_value=0, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
 
@@ -314,6 +321,9 @@ class GradingRowSerializer(Plain):
     note = serializers.CharField()
     evidence = serializers.ListField(child=described_field(EvidenceSerializer))
     version = serializers.IntegerField()
+    asked = serializers.CharField(help_text="What the check of the round before asked to review; mostly empty.")
+    answer = serializers.CharField(help_text="The annotator's answer to that.")
+    changed = serializers.BooleanField(help_text="Whether the decision differs from that of the round before.")
 
 
 class ReadingSerializer(Plain):
@@ -349,6 +359,7 @@ class CheckRowSerializer(Plain):
     criterion = LineSerializer(source="line")
     given = GradingRowSerializer()
     outcome = serializers.CharField()
+    to_review = serializers.BooleanField(help_text="The annotator is to review the criterion; `reason` says what.")
     reason = serializers.CharField()
     version = serializers.IntegerField()
 
@@ -368,17 +379,20 @@ class SeenSerializer(StrictSerializer, Plain):
 
 
 class AmendmentSerializer(SeenSerializer):
-    """Another outcome for a criterion; the annotator's own outcome takes an amendment back."""
+    """Another outcome for a criterion, or ``review`` to have the annotator review it once the work is returned.
+
+    The annotator's own outcome takes either back.
+    """
 
     criterion = serializers.IntegerField()
-    outcome = serializers.ChoiceField(choices=Outcome.choices)
+    outcome = serializers.ChoiceField(choices=CHECK_CHOICES)
     reason = serializers.CharField(allow_blank=True, default="", max_length=MAX_REASON_LENGTH)
 
 
 class ReturnSerializer(StrictSerializer, Plain):
-    """Why work is sent back."""
+    """Why work is sent back; the note may be empty if a criterion is marked for review."""
 
-    note = serializers.CharField(max_length=MAX_NOTE_LENGTH)
+    note = serializers.CharField(allow_blank=True, default="", max_length=MAX_NOTE_LENGTH)
 
 
 class AdjudicationListSerializer(Plain):

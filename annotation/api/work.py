@@ -85,6 +85,7 @@ def decisions(request: Request, public_id: str) -> Response:
             "borderline": stale.current.borderline,
             "note": stale.current.note,
             "evidence": stale.current.evidence,
+            "answer": stale.current.answer,
             "version": stale.current.version,
         }
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
@@ -96,7 +97,7 @@ def decisions(request: Request, public_id: str) -> Response:
 )
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
-    """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided or lacks its note."""
+    """Hand the work in. 422 with ``missing`` (ids of criteria) while something lacks a decision, note or review."""
     row = access.get_own_assignment(request.user, public_id)
     try:
         services.submit(assignment=row, annotator=_me(request), at=timezone.now())
@@ -184,7 +185,10 @@ def _check(row: Assignment) -> dict[str, Any]:
 )
 @api_view(["POST"])
 def amendments(request: Request, public_id: str) -> Response:
-    """Put another outcome over the annotator's, with the reason. 409 with ``current`` where ``version`` is old."""
+    """Put another outcome over the annotator's, or mark the criterion for review, with the reason.
+
+    409 with ``current`` where ``version`` is old.
+    """
     row = access.get_held_check(request.user, public_id)
     data = _valid(serializers.AmendmentSerializer(data=request.data))
     try:
@@ -202,6 +206,8 @@ def _stale(stale: StaleSave, rows: Sequence[reading_pages.CheckRow | reading_pag
         "version": rows[0].version,
         "saved_at": rows[0].saved_at,
     }
+    if isinstance(rows[0], reading_pages.CheckRow):
+        current["to_review"] = rows[0].to_review
     return Response({"detail": str(stale), "current": current}, status=stale.status_code)
 
 
@@ -217,7 +223,7 @@ def check_accept(request: Request, public_id: str) -> Response:
 @extend_schema(request=serializers.ReturnSerializer, responses={204: None})
 @api_view(["POST"])
 def check_return(request: Request, public_id: str) -> Response:
-    """Send the work back with a note."""
+    """Send the work back with a note, criteria that are marked for review, or both."""
     row = access.get_held_check(request.user, public_id)
     data = _valid(serializers.ReturnSerializer(data=request.data))
     services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)

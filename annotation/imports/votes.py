@@ -171,9 +171,9 @@ class VoteWriter:
         )
         amended = {
             (check, criterion): (outcome, reason)
-            for check, criterion, outcome, reason in Amendment.objects.filter(check_row__in=checks).values_list(
-                "check_row_id", "criterion_id", "outcome", "reason"
-            )
+            for check, criterion, outcome, reason in Amendment.objects.filter(check_row__in=checks)
+            .exclude(outcome="")
+            .values_list("check_row_id", "criterion_id", "outcome", "reason")
         }
         rows = Decision.objects.filter(assignment__checks__in=checks, round=F("assignment__checks__round"))
         for check, response, criterion, user, outcome in rows.values_list(
@@ -184,7 +184,7 @@ class VoteWriter:
             "outcome",
         ):
             new, reason = amended.get((check, criterion), (outcome, ""))
-            yield response, criterion, user, new or outcome, "" if reason == unexplained() else reason
+            yield response, criterion, user, new, "" if reason == unexplained() else reason
 
     def _stored_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
         """Rulings of adjudications that one of ``raters`` holds, or held before another adjudicator continued."""

@@ -32,13 +32,21 @@ class Check(models.Model):
     checker = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     result = models.CharField(max_length=10, choices=Result.choices, blank=True)  # empty: still open
     note = models.TextField(blank=True)
+    # How many criteria the annotator was asked to review when the work was returned (`Amendment.to_review`).
+    n_to_review = models.PositiveSmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["assignment", "round"], name="annotation_check_once"),
-            models.CheckConstraint(condition=~Q(result="returned") | ~Q(note=""), name="annotation_return_has_a_note"),
+            models.CheckConstraint(
+                condition=~Q(result="returned") | ~Q(note="") | Q(n_to_review__gt=0),
+                name="annotation_return_has_a_note",
+            ),
+            models.CheckConstraint(
+                condition=Q(result="returned") | Q(n_to_review=0), name="annotation_review_of_returned_work"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -47,12 +55,14 @@ class Check(models.Model):
 
 @audited
 class Amendment(models.Model):
-    """A checker's different outcome for one criterion, with the reason."""
+    """What a checker says about one criterion: another outcome with the reason, or what to review if it is returned."""
 
     check_row = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="amendments")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
     # Empty: the checker took the amendment back; the row stays for the record.
     outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
+    # The annotator is asked to review their own decision; the reason is one line that says why.
+    to_review = models.BooleanField(default=False, db_default=False)
     reason = models.TextField()
     version = models.PositiveIntegerField(default=1)  # raised by 1 with every save; a stale save is recognised by it
     client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated request is recognised
@@ -63,6 +73,9 @@ class Amendment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["check_row", "criterion"], name="annotation_amendment_once"),
             models.CheckConstraint(condition=~Q(reason=""), name="annotation_amendment_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(to_review=False) | Q(outcome=""), name="annotation_amended_or_to_review"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
 from annotation.selectors.reviews import AmendedLine, amendments_of
+from annotation.selectors.review_rounds import REVIEWED_FIELDS, TO_REVIEW, asked_before, decisions_before
 from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
 from consilium.core.i18n import translate
@@ -111,6 +112,9 @@ class GradingRow:
     version: int = 0
     saved_at: datetime | None = None
     amended: AmendedLine | None = None  # the amendment of the last check, if any
+    asked: str = ""  # the line with which the check of the round before asked to review the criterion
+    answer: str = ""  # of the annotator, to that line
+    before: GradingRow | None = None  # the decision of the round before, if there was one
 
     @property
     def evidence_json(self) -> str:
@@ -127,6 +131,21 @@ class GradingRow:
         """Whether the decision deserves a second look before the work is handed in."""
         return self.borderline or self.outcome == Outcome.CANNOT_ASSESS
 
+    @property
+    def changed(self) -> bool:
+        """Whether the annotator changed the decision since the round before."""
+        return self.before is not None and any(
+            getattr(self, name) != getattr(self.before, name) for name in REVIEWED_FIELDS
+        )
+
+    @property
+    def before_json(self) -> str:
+        """The decision of the round before for the page's script, which sees whether a criterion was reviewed."""
+        before = self.before or GradingRow(self.line)
+        spans = [{"start": span["start"], "end": span["end"]} for span in before.evidence]
+        state = {"outcome": before.outcome, "borderline": before.borderline, "note": before.note, "evidence": spans}
+        return json.dumps(state)
+
 
 def grading_row(line: CriterionLine, decision: Decision | None) -> GradingRow:
     """The row of a criterion; ``decision`` is None if nothing was saved."""
@@ -140,6 +159,7 @@ def grading_row(line: CriterionLine, decision: Decision | None) -> GradingRow:
         decision.evidence,
         decision.version,
         decision.updated_at,
+        answer=decision.answer,
     )
 
 
@@ -153,7 +173,23 @@ def grading_rows(assignment: Assignment) -> list[GradingRow]:
     if assignment.round == 1 and assignment.status != Assignment.Status.ACCEPTED:
         return rows  # no check has ended
     amended = amendments_of(assignment)
-    return [replace(row, amended=amended.get(row.line.id)) for row in rows]
+    rows = [replace(row, amended=amended.get(row.line.id)) for row in rows]
+    return _beside_former_round(rows, assignment, assignment.round)
+
+
+def _beside_former_round(rows: list[GradingRow], assignment: Assignment, number: int) -> list[GradingRow]:
+    """``rows`` of round ``number`` with the decisions of the round before, and what its check asked to review."""
+    if number == 1:
+        return rows
+    asked, before = asked_before(assignment, number), decisions_before(assignment, number)
+    return [
+        replace(
+            row,
+            asked=asked.get(row.line.id, ""),
+            before=grading_row(row.line, before[row.line.id]) if row.line.id in before else None,
+        )
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +233,22 @@ class CheckRow:
     version: int = 0  # of the saved row, even if it was taken back; 0: never saved
     client_id: UUID | None = None
     saved_at: datetime | None = None
+    to_review: bool = False  # the annotator is to review the criterion; `reason` says what, and `outcome` is empty
 
     @property
     def effective(self) -> str:
         """The outcome that counts if the work is accepted now."""
         return self.outcome or self.given.outcome
+
+    @property
+    def choice(self) -> str:
+        """What the checker has chosen, as the page sends it: an outcome, or `TO_REVIEW`."""
+        return TO_REVIEW if self.to_review else self.effective
+
+    @property
+    def again(self) -> bool:
+        """Whether a later round is about this criterion: its review was asked for, or the decision is another now."""
+        return bool(self.given.asked) or self.given.changed
 
 
 def check_rows(assignment: Assignment, criterion: int | None = None, *, number: int | None = None) -> list[CheckRow]:
@@ -215,15 +262,19 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
         criteria = [criterion]
     decisions_by_criterion = {row.criterion_id: row for row in decisions}
     over = {row.criterion_id: row for row in amendments}
+    lines = criterion_lines(assignment.rubric_id, criteria, assignment.case.language)
+    given = [grading_row(line, decisions_by_criterion.get(line.id)) for line in lines]
     rows = []
-    for line in criterion_lines(assignment.rubric_id, criteria, assignment.case.language):
-        amendment = over.get(line.id)
+    for row in _beside_former_round(given, assignment, number):
+        amendment = over.get(row.line.id)
+        to_review = amendment is not None and amendment.to_review
         rows.append(
             CheckRow(
-                line,
-                grading_row(line, decisions_by_criterion.get(line.id)),
+                row.line,
+                row,
                 amendment.outcome if amendment else "",
-                amendment.reason if amendment and amendment.outcome else "",
+                amendment.reason if amendment and (amendment.outcome or to_review) else "",
+                to_review=to_review,
                 **_saved(amendment),
             )
         )

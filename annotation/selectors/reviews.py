@@ -133,15 +133,19 @@ class AmendedLine:
     outcome: str
     reason: str
     round: int
+    to_review: bool = False  # the reason asks the annotator to review the criterion, and `outcome` is empty
 
 
 def amendments_of(assignment: Assignment) -> dict[int, AmendedLine]:
     """Criterion → what the last finished check of the work changed there, without the checker's name."""
-    return {line.criterion: line for line in amendments_in([assignment.pk]).get(assignment.pk, [])}
+    lines = amendments_in([assignment.pk]).get(assignment.pk, [])
+    return {line.criterion: line for line in lines if not line.to_review}
 
 
 def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
-    """Assignment (id) → what its last finished check changed, in the order of the rubric; in three queries.
+    """Assignment (id) → what its last finished check changed or asked to review, in the order of the rubric.
+
+    Three queries.
 
     A check that is not finished yet is left out, since its checker may still change it.
     """
@@ -155,11 +159,11 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
         return {}
     rows = (
         Amendment.objects.filter(check_row__in=last.values())
-        .exclude(outcome="")
+        .exclude(outcome="", to_review=False)
         .annotate(
             work=F("check_row__assignment"), round=F("check_row__round"), rubric=F("check_row__assignment__rubric")
         )
-        .values_list("work", "round", "rubric", "criterion", "criterion__text", "outcome", "reason")
+        .values_list("work", "round", "rubric", "criterion", "criterion__text", "outcome", "reason", "to_review")
     )
     amendments = list(rows)
     criteria = {row[3] for row in amendments}
@@ -176,10 +180,11 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
         ).values_list("assignment", "round", "criterion", "outcome")
     }
     lines: dict[int, list[AmendedLine]] = {}
-    for work, round_, rubric, criterion, text, outcome, reason in amendments:
+    for work, round_, rubric, criterion, text, outcome, reason, to_review in amendments:
         own_outcome = own.get((work, round_, criterion)) or ""
         number = numbers.get((rubric, criterion), 0)
-        lines.setdefault(work, []).append(AmendedLine(criterion, number, text, own_outcome, outcome, reason, round_))
+        line = AmendedLine(criterion, number, text, own_outcome, outcome, reason, round_, to_review)
+        lines.setdefault(work, []).append(line)
     for each in lines.values():
         each.sort(key=lambda line: line.number)
     return lines

@@ -8,10 +8,12 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.qualification.gold import settle_beside
+from annotation.selectors.review_rounds import TO_REVIEW
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.notices import notify_of_return
 from annotation.services.rules import (
@@ -74,13 +76,14 @@ def amend(
     version: int | None = None,
     client_id: UUID | None = None,
 ) -> Amendment | None:
-    """Replace the annotator's outcome for one criterion by another one, with the reason.
+    """Replace the annotator's outcome for one criterion by another one, or ask for a review of it, with the reason.
 
-    The annotator's own outcome takes an earlier amendment back; None if there is none to take back. A repeated save
-    (same ``client_id``) changes nothing; `StaleSave` if ``version`` is given and differs from the stored version.
+    `TO_REVIEW` as ``outcome`` asks the annotator to review the criterion once the work is returned. The annotator's own
+    outcome takes either back; None if there is nothing to take back. A repeated save (same ``client_id``) changes
+    nothing; `StaleSave` if ``version`` is given and differs from the stored version.
     """
     row, check = _held(assignment, checker)
-    if outcome not in Outcome.values:
+    if outcome not in Outcome.values and outcome != TO_REVIEW:
         raise DomainError(_("The outcome must be met, not met or can’t assess."))
     decision = Decision.objects.filter(assignment=row, round=row.round, criterion=criterion).first()
     if decision is None:
@@ -92,12 +95,15 @@ def amend(
     reason = reason.strip()
     taken_back = outcome == decision.outcome
     if not taken_back and not reason:
+        if outcome == TO_REVIEW:
+            raise DomainError(_("Write in one line what to review in this criterion."))
         raise DomainError(_("Enter a reason: an amendment needs one."))
     if known is None:
         if taken_back:
             return None
         known = Amendment(check_row=check, criterion_id=criterion, version=0, created_at=at)
-    known.outcome = "" if taken_back else outcome
+    known.to_review = outcome == TO_REVIEW
+    known.outcome = "" if taken_back or known.to_review else outcome
     if not taken_back:
         known.reason = reason  # an amendment that was taken back keeps its reason for the record
     known.version, known.client_id, known.updated_at = known.version + 1, client_id, at
@@ -107,8 +113,19 @@ def amend(
 
 @transaction.atomic
 def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None:
-    """Accept the work with its amendments; it counts from now on."""
+    """Accept the work with its amendments; it counts from now on.
+
+    `DomainError` if the annotator is still asked to review a criterion: that question would never reach them.
+    """
     row, check = _held(assignment, checker)
+    marked = check.amendments.filter(to_review=True).count()
+    if marked:
+        text = ngettext(
+            "%(number)d criterion is marked for review. Return the work, or remove the mark before you accept.",
+            "%(number)d criteria are marked for review. Return the work, or remove the marks before you accept.",
+            marked,
+        )
+        raise DomainError(text % {"number": marked})
     transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.ACCEPTED, accepted_at=at)
     transition(check, field="result", source=[""], target=Check.Result.ACCEPTED, finished_at=at)
     settle_beside(work=row, at=at)
@@ -117,12 +134,24 @@ def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None
 
 @transaction.atomic
 def return_check(*, assignment: Assignment, checker: User, note: str, at: datetime) -> None:
-    """Send the work back with a note. Its decisions are copied to a new round, in which the annotator continues."""
+    """Send the work back with a note, criteria that are marked for review, or both.
+
+    Its decisions are copied to a new round, in which the annotator continues.
+    """
     note = note.strip()
-    if not note:
-        raise DomainError(_("Describe what to review again: returned work needs a note."))
     row, check = _held(assignment, checker)
-    transition(check, field="result", source=[""], target=Check.Result.RETURNED, note=note, finished_at=at)
+    marked = check.amendments.filter(to_review=True).count()
+    if not note and not marked:
+        raise DomainError(_("Mark the criteria to review again, or describe in the note what to review."))
+    transition(
+        check,
+        field="result",
+        source=[""],
+        target=Check.Result.RETURNED,
+        note=note,
+        n_to_review=marked,
+        finished_at=at,
+    )
     decisions = list(Decision.objects.filter(assignment=row, round=row.round))
     transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.RETURNED, round=row.round + 1)
     Decision.objects.bulk_create(

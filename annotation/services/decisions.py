@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -16,11 +16,12 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.qualification.services import after_handing_in, refuse_new_work
+from annotation.selectors.review_rounds import unreviewed_criteria
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from consilium.core.errors import Conflict, DomainError
-from consilium.core.limits import MAX_NOTE_LENGTH
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
 from consilium.core.locks import RowLock, shared_lock_sql
 from consilium.core.transitions import transition
 from consilium.core.versioning import SaveResult, StaleSave, is_replay
@@ -61,7 +62,7 @@ class DecisionInput:
     """The complete state of one decision that its author wants to save.
 
     ``evidence`` is a list of ``{"start", "end"}`` in code points of the response, with the ``quote`` if the sender
-    wants it compared. ``version`` is the version that the sender saw, 0 for none; ``client_id`` identifies this save.
+    wants it compared. ``answer`` is for the checker who asked to review the criterion. ``version`` is the version that the sender saw, 0 for none; ``client_id`` identifies this save.
     """
 
     criterion: int
@@ -69,6 +70,7 @@ class DecisionInput:
     borderline: bool = False
     note: str = ""
     evidence: Sequence[Mapping[str, Any]] = ()
+    answer: str = ""
     version: int = 0
     client_id: UUID | None = None
 
@@ -76,15 +78,22 @@ class DecisionInput:
 class Unanswered(DomainError):
     """Work cannot be handed in yet; ``criteria`` are the ids of the criteria that lack something, in rubric order.
 
-    They lack a decision, or, with ``unexplained``, the note that the batch wants where a criterion cannot be assessed.
+    They lack a decision, or what ``lack`` names: the ``"note"`` that the batch wants where a criterion cannot be
+    assessed, or the ``"review"`` that a checker asked for.
     """
 
-    def __init__(self, criteria: Sequence[int], *, unexplained: bool = False) -> None:
+    def __init__(self, criteria: Sequence[int], *, lack: Literal["decision", "note", "review"] = "decision") -> None:
         self.criteria = list(criteria)
-        if unexplained:
+        if lack == "note":
             text = ngettext(
                 "%(number)d criterion marked “Can’t assess” still needs a note that explains why.",
                 "%(number)d criteria marked “Can’t assess” still need a note that explains why.",
+                len(criteria),
+            )
+        elif lack == "review":
+            text = ngettext(
+                "%(number)d criterion still needs your review: change the decision, or answer the checker.",
+                "%(number)d criteria still need your review: change the decision, or answer the checker.",
                 len(criteria),
             )
         else:
@@ -245,14 +254,16 @@ def _write(
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO annotation_decision AS d (assignment_id, criterion_id, round, outcome, borderline, note,"
-            " evidence, version, client_id, created_at, updated_at)"
-            " SELECT %s, c.criterion, %s, c.outcome, c.borderline, c.note, c.evidence, c.seen + 1, c.client, %s, %s"
+            " evidence, answer, version, client_id, created_at, updated_at)"
+            " SELECT %s, c.criterion, %s, c.outcome, c.borderline, c.note, c.evidence, c.answer, c.seen + 1, c.client,"
+            " %s, %s"
             " FROM jsonb_to_recordset(%s::jsonb) AS c (criterion bigint, outcome text, borderline boolean, note text,"
-            " evidence jsonb, seen integer, client uuid)"
+            " evidence jsonb, answer text, seen integer, client uuid)"
             " WHERE c.seen = 0 OR EXISTS (SELECT 1 FROM annotation_decision k WHERE k.assignment_id = %s"
             " AND k.criterion_id = c.criterion AND k.round = %s)"
             " ON CONFLICT (assignment_id, criterion_id, round) DO UPDATE SET outcome = EXCLUDED.outcome,"
             " borderline = EXCLUDED.borderline, note = EXCLUDED.note, evidence = EXCLUDED.evidence,"
+            " answer = EXCLUDED.answer,"
             " version = EXCLUDED.version, client_id = EXCLUDED.client_id, updated_at = EXCLUDED.updated_at"
             " WHERE d.version = EXCLUDED.version - 1 AND (d.client_id = EXCLUDED.client_id) IS NOT TRUE"
             " RETURNING criterion_id, version",
@@ -266,6 +277,7 @@ def _write(
                             "borderline": change.borderline,
                             "note": change.note,
                             "evidence": evidence,
+                            "answer": change.answer.strip(),
                             "seen": change.version,
                             "client": str(change.client_id) if change.client_id else None,
                         }
@@ -291,8 +303,8 @@ def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
 def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     """Hand the work in: it goes to a checker if it was drawn for a check; otherwise it counts at once.
 
-    `Unanswered` lists the criteria without a decision, or without the note that the batch wants; `Conflict` if the work
-    was handed in before.
+    `Unanswered` lists the criteria without a decision, without the note that the batch wants, or without the review
+    that a checker asked for; `Conflict` if the work was handed in before.
     """
     row = _locked(assignment, annotator)
     refuse_unless_open(row.batch)
@@ -310,7 +322,9 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
             criterion for criterion in criteria if (note := notes[criterion]) is not None and not note.strip()
         ]
         if unexplained:
-            raise Unanswered(unexplained, unexplained=True)
+            raise Unanswered(unexplained, lack="note")
+    if row.round > 1 and (unreviewed := unreviewed_criteria(row)):
+        raise Unanswered([criterion for criterion in criteria if criterion in unreviewed], lack="review")
     changes: dict[str, Any] = {"submitted_at": at, "started_at": row.started_at or at}
     if row.to_check:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.SUBMITTED, **changes)
@@ -373,7 +387,9 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         raise DomainError(_("The outcome must be met, not met or can’t assess."))
     if len(change.note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
-    if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
+    if len(change.answer) > MAX_REASON_LENGTH:
+        raise DomainError(_("An answer has at most %(most)d characters.") % {"most": MAX_REASON_LENGTH})
+    if any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in change.note + change.answer):
         raise DomainError(_("A note cannot contain a NUL or an incomplete character."))
     return checked_passages(change.evidence, text)
 

@@ -227,7 +227,8 @@ def put_back_check(row: Assignment, check: Check) -> None:
 
     Taking the amendments back counts as a save, so that a tab that still shows them is stale.
     """
-    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
+    left = check.amendments.exclude(outcome="", to_review=False)
+    left.update(outcome="", to_review=False, version=F("version") + 1, client_id=None)
     transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
 
 
