@@ -60,7 +60,8 @@ def assignment(request: Request, public_id: str) -> Response:
 
 def _assignment(row: Assignment) -> dict[str, Any]:
     row.total = reading_pages.queue_place(row).total  # type: ignore[attr-defined]  # for the serializer
-    row.returned_note = reading_pages.returned_note(row)  # type: ignore[attr-defined]
+    returned = reading_pages.last_return(row)
+    row.returned_note = returned.note if returned else ""  # type: ignore[attr-defined]
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]
     row.rows = reading_pages.grading_rows(row)  # type: ignore[attr-defined]
     return dict(serializers.AssignmentDetailSerializer(row).data)

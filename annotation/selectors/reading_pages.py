@@ -211,12 +211,21 @@ def queue_place(assignment: Assignment) -> QueuePlace:
     return QueuePlace(counts["place"], counts["total"], counts["total"] - counts["open"])
 
 
-def returned_note(assignment: Assignment) -> str:
-    """What the checker wrote when the work was last sent back."""
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Why the work was last sent back: the note, which may be empty, and how many criteria to review."""
+
+    note: str
+    n_to_review: int
+
+
+def last_return(assignment: Assignment) -> Return | None:
+    """What the checker wrote when the work was last sent back; None unless it is with its annotator because of that."""
     if assignment.status != Assignment.Status.RETURNED:
-        return ""
+        return None
     rows = Check.objects.filter(assignment=assignment, result=Check.Result.RETURNED)
-    return rows.order_by("-round").values_list("note", flat=True).first() or ""
+    row = rows.order_by("-round").values_list("note", "n_to_review").first()
+    return Return(*row) if row else None
 
 
 # Checking -----------------------------------------------------------------------------------------------------------

@@ -139,6 +139,8 @@ def _shown(assignment: Assignment, rows: list[reading_pages.CheckRow]) -> dict[s
         "rows": rows,
         "outcomes": BUTTONS,
         "amended": sum(bool(row.outcome) for row in rows),
+        "marked": sum(row.to_review for row in rows),
+        "again": sum(row.again for row in rows),
     }
 
 

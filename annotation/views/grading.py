@@ -129,6 +129,7 @@ def _sheet(request: SignedInRequest, public_id: str) -> dict[str, Any]:
 
 def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]:
     rows = reading_pages.grading_rows(assignment)
+    returned = assignment.status == Assignment.Status.RETURNED
     return {
         "assignment": assignment,
         "batch": assignment.batch,
@@ -139,7 +140,8 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "done": sum(bool(row.outcome) for row in rows),
         "flagged": sum(row.flagged for row in rows),
         "place": reading_pages.queue_place(assignment),
-        "returned": reading_pages.returned_note(assignment),
+        "returned": reading_pages.last_return(assignment),
+        "to_review": sum(bool(row.asked or row.amended) for row in rows) if returned else 0,
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": reading_pages.last_save(rows),
         "skip_reasons": Skip.Reason.choices,

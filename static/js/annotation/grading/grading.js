@@ -17,6 +17,7 @@ import {
   rows,
   select,
   sheetElement,
+  shownRows,
   toggleFilter,
 } from "../shared/criteria.js";
 import {
@@ -28,6 +29,7 @@ import {
   toggleLastBorderline,
   undo,
 } from "./grading_deciding.js";
+import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
@@ -72,6 +74,7 @@ let busy = false;
 async function submit() {
   if (!form || !sheet.writable || busy) return;
   leaveOpenNote();
+  keepOpenAnswer();
   endPress(); // saves a note that lost the focus to the button, so that it is sent along
   busy = true;
   try {
@@ -112,6 +115,7 @@ function goTo(row) {
   applyFilter("all");
   select(row);
   if (row && lackOf(row) === "note") openNote(row);
+  else if (row && lackOf(row) === "review") openAnswer(row);
 }
 
 /** @param {HTMLFormElement} skipForm */
@@ -213,12 +217,14 @@ window.addEventListener("focus", () => {
 });
 window.addEventListener("pagehide", () => {
   keepOpenNote();
+  keepOpenAnswer();
   broadcast({ type: "bye", assignment: sheet.assignment });
 });
 // A page from the browser's back-forward cache shows old versions.
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 window.addEventListener("beforeunload", (event) => {
   keepOpenNote();
+  keepOpenAnswer();
   if (queue.pending.size) event.preventDefault();
 });
 
@@ -250,7 +256,10 @@ function begin() {
     } else store.drop(assignment, id, entry.client_id);
   }
   summarise();
-  select(linkedRow() ?? rows().find((row) => !row.dataset.outcome) ?? rows()[0]);
+  const linked = linkedRow();
+  // Returned work shows first what is to be reviewed.
+  if (sheetElement().dataset.toReview && !linked) applyFilter("review");
+  select(linked ?? rows().find(lackOf) ?? shownRows()[0]);
   showSaving();
   lookForOtherTabs();
   queue.flush();

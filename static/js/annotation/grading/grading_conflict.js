@@ -12,7 +12,8 @@ const text = wordsOf("grading-words");
 /** @param {import("../shared/decisions.js").Decision} decision */
 function inWords(decision) {
   const outcome = text(decision.outcome || "undecided");
-  return [outcome, decision.borderline ? text("borderline") : "", decision.note].filter(Boolean).join(" · ");
+  const borderline = decision.borderline ? text("borderline") : "";
+  return [outcome, borderline, decision.note, decision.answer].filter(Boolean).join(" · ");
 }
 
 /** The dialog of the page; called once, when the queue is there. */

@@ -50,7 +50,7 @@ export function decide(outcome, row = rowInSight(), more = {}) {
   change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
   sheet.justDecided = idOf(row);
   if (lackOf(row) === "note") askForNote(row);
-  else select(next ?? rowOf(idOf(row)));
+  else select(next ?? following((other) => other !== row && lackOf(other) === "review") ?? rowOf(idOf(row)));
 }
 
 /**

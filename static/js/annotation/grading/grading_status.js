@@ -5,16 +5,17 @@ import { showSaving as showStatus } from "../../core/save_status.js";
 import { ask } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
 import { applyFilter, filters, idOf, markLacking, rowOf, rows, sheetElement } from "../shared/criteria.js";
-import { totals } from "../shared/decisions.js";
+import { isReviewed, totals } from "../shared/decisions.js";
 import { showInDock } from "../shared/dock.js";
 import { showView } from "../shared/panes.js";
 import { queue, sheet } from "./grading_sheet.js";
-import { paintEvidence } from "../shared/rows.js";
+import { decisionOf, paintEvidence } from "../shared/rows.js";
 
 const text = wordsOf("grading-words");
 const savedBox = optionalElement("saved", HTMLElement);
 
 filters.open = (row) => !row.dataset.outcome;
+filters.review = (row) => Boolean(row.dataset.review);
 filters.flagged = (row) => row.dataset.borderline === "1" || row.dataset.outcome === "cannot_assess";
 
 export function summarise() {
@@ -82,12 +83,19 @@ export function refuse(detail, missing) {
 /**
  * What a criterion lacks before the response can be handed in.
  * @param {HTMLElement} row
- * @returns {"decision" | "note" | ""}
+ * @returns {"decision" | "note" | "review" | ""}
  */
-export function lackOf({ dataset }) {
-  if (!dataset.outcome) return "decision";
-  const isNoteNeeded = dataset.outcome === "cannot_assess" && sheetElement().dataset.noteNeeded;
-  return isNoteNeeded && !dataset.note ? "note" : "";
+export function lackOf(row) {
+  const { outcome, note } = row.dataset;
+  if (!outcome) return "decision";
+  if (outcome === "cannot_assess" && sheetElement().dataset.noteNeeded && !note) return "note";
+  return isToReview(row) ? "review" : "";
+}
+
+/** @param {HTMLElement} row */
+function isToReview(row) {
+  const { asked, before } = row.dataset;
+  return asked && before && !isReviewed(decisionOf(row), JSON.parse(before));
 }
 
 /** @param {HTMLElement} row */

@@ -14,6 +14,7 @@ import {
   rows,
   select,
   sheetElement,
+  shownRows,
   toggleFilter,
 } from "../shared/criteria.js";
 import "../shared/divider.js";
@@ -168,9 +169,18 @@ function sendBack() {
   finish(sheetElement().dataset.returnUrl ?? "", { note: noteField(returnForm).value }, showInDialog);
 }
 
+/** The dialog names the criteria that are marked for review. */
+function showMarked() {
+  const line = element("marked-criteria", HTMLElement);
+  const numbers = rows().flatMap(({ dataset }) => (dataset.outcome === "review" ? [dataset.number] : []));
+  find(line, "[data-numbers]", HTMLElement).textContent = numbers.join(", ");
+  line.hidden = !numbers.length;
+}
+
 function openReturn() {
   if (!mayWrite() || !returnDialog || !returnForm || returnDialog.open) return;
   showInDialog("");
+  showMarked();
   const note = noteField(returnForm);
   note.value ||= keptEntries().note?.note ?? "";
   returnDialog.showModal();
@@ -215,6 +225,10 @@ onKeys(["u"], () => mayWrite() && undo());
 onKeys(["r"], openReturn);
 onKeys(["l"], () => !sheet.adjudicating && toggleFilter("flagged"));
 onKeys(["a"], () => {
+  if (!sheet.adjudicating) {
+    choose("review");
+    return;
+  }
   const other = ".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])";
   const link = document.querySelector(other);
   if (link instanceof HTMLElement) link.click();
@@ -243,7 +257,9 @@ function begin() {
     showKeptReasons();
   }
   summarise();
-  select(rows().find(isOpenConflict) ?? rows()[0]);
+  // A later round shows first what was reviewed or changed.
+  if (sheetElement().dataset.again) applyFilter("again");
+  select(rows().find(isOpenConflict) ?? shownRows()[0]);
   showSaving();
   queue.flush();
 }

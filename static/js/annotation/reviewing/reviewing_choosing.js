@@ -28,13 +28,26 @@ function isReasonNeeded(row, outcome) {
 }
 
 /**
+ * @param {HTMLElement} row
+ * @param {string} outcome an outcome, or "review" in a check
+ */
+function canBeSet(row, outcome) {
+  return outcome === "review" ? !sheet.adjudicating : row.querySelector(`[data-set="${outcome}"]`);
+}
+
+/** @param {HTMLElement} row that the checker amended or marked for review */
+function isTouched(row) {
+  return row.dataset.amended || row.dataset.marked;
+}
+
+/**
  * @param {string} outcome
  * @param {HTMLElement | null | undefined} [row]
  */
 export function choose(outcome, row = rowInSight()) {
-  if (!mayWrite() || !row?.querySelector(`[data-set="${outcome}"]`)) return;
+  if (!mayWrite() || !row || !canBeSet(row, outcome)) return;
   const isSame = outcome === row.dataset.outcome;
-  if (isSame && (sheet.adjudicating || !row.dataset.amended)) goOn(row);
+  if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
   else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
 }
@@ -107,7 +120,7 @@ export function selectNextFlagged() {
 export function writeReason() {
   const row = rowInSight();
   if (!sheet.writable || !row?.dataset.outcome) return;
-  if ((sheet.adjudicating || row.dataset.amended) && mayWrite()) openReason(row, row.dataset.outcome);
+  if ((sheet.adjudicating || isTouched(row)) && mayWrite()) openReason(row, row.dataset.outcome);
 }
 
 document.addEventListener("click", (event) => {
@@ -116,6 +129,7 @@ document.addEventListener("click", (event) => {
   const outcome = targetWithin(event, "[data-set]")?.dataset.set;
   if (outcome !== undefined) choose(outcome, row);
   else if (targetWithin(event, "[data-send]")) saveWithReason(row);
+  else if (targetWithin(event, "[data-do=unmark]")) choose(row.dataset.default ?? "", row);
   else if (targetWithin(event, "[data-do=reason]") && row.dataset.outcome && mayWrite()) {
     openReason(row, row.dataset.outcome);
   }

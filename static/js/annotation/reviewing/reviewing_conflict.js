@@ -36,7 +36,7 @@ function inWords(outcome, reason) {
 /** @param {HTMLElement} newRow */
 function storedInWords(newRow) {
   const { outcome = "", at } = newRow.dataset;
-  const isUntouched = newRow.dataset.amended === "" && "default" in newRow.dataset;
+  const isUntouched = newRow.dataset.amended === "" && !newRow.dataset.marked && "default" in newRow.dataset;
   const reason = isUntouched ? text("own") : storedReason(newRow);
   return [inWords(outcome, reason), at].filter(Boolean).join(" · ");
 }

@@ -8,7 +8,7 @@ import { keep, keptEntries, queue } from "./reviewing_sheet.js";
 
 /** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
 
-const RENEWED = ["outcome", "amended", "version", "client", "at"];
+const RENEWED = ["outcome", "amended", "marked", "version", "client", "at"];
 
 /** @param {HTMLElement} row */
 function originOf(row) {

@@ -3,7 +3,10 @@
 import { find, findAll } from "../../core/page.js";
 import { idOf, select } from "../shared/criteria.js";
 import { showView } from "../shared/panes.js";
+import { wordsOf } from "../../core/words.js";
 import { keep, queue } from "./reviewing_sheet.js";
+
+const text = wordsOf("reviewing-words");
 
 /**
  * @param {HTMLElement} row
@@ -44,8 +47,10 @@ export function isReasonOpen(row) {
  * @param {string} outcome
  */
 export function press(row, outcome) {
+  // A criterion that is marked for review keeps the annotator's outcome.
+  const pressed = outcome === "review" ? ["review", row.dataset.default] : [outcome];
   for (const button of findAll(row, "[data-set]", HTMLElement)) {
-    button.setAttribute("aria-pressed", String(button.dataset.set === outcome));
+    button.setAttribute("aria-pressed", String(pressed.includes(button.dataset.set)));
   }
 }
 
@@ -59,10 +64,26 @@ export function showReason(row, outcome, reason) {
   const box = reasonBox(row);
   if (!box) return false;
   box.dataset.outcome = outcome;
+  nameReason(box, outcome);
   box.hidden = false;
   press(row, outcome);
   if (reason !== undefined) existingReasonField(row).value = reason;
   return true;
+}
+
+/**
+ * What the field and its button say depends on what the reason is for.
+ * @param {HTMLElement} box
+ * @param {string} outcome
+ */
+function nameReason(box, outcome) {
+  const field = find(box, "[data-reason]", HTMLInputElement);
+  const button = find(box, "[data-send]", HTMLElement);
+  box.dataset.why ??= field.placeholder;
+  box.dataset.send ??= button.textContent ?? "";
+  const isMark = outcome === "review";
+  field.placeholder = isMark ? text("mark_why") : box.dataset.why;
+  button.textContent = isMark ? text("mark") : box.dataset.send;
 }
 
 /**

@@ -15,7 +15,8 @@ import { finishing, queue, sheet } from "./reviewing_sheet.js";
 const text = wordsOf("reviewing-words");
 
 filters.flagged = (row) => Boolean(row.dataset.flagged);
-filters.amended = (row) => Boolean(row.dataset.amended);
+filters.amended = (row) => Boolean(row.dataset.amended || row.dataset.marked);
+filters.again = (row) => Boolean(row.dataset.again);
 
 /**
  * @param {HTMLElement} row
@@ -46,7 +47,11 @@ export function summarise() {
   if (document.querySelector("#criteria [data-lacks]")) markOpenConflicts();
   const all = rows();
   const summary = document.getElementById("summary");
-  if (summary) summary.textContent = `${all.filter((row) => row.dataset.amended).length} ${summary.dataset.one}`;
+  const amended = all.filter((row) => row.dataset.amended).length;
+  const marked = all.filter((row) => row.dataset.marked).length;
+  if (summary) {
+    summary.textContent = `${amended} ${summary.dataset.one}${marked ? ` · ${marked} ${text("to_review")}` : ""}`;
+  }
   const bar = optionalElement("graded", HTMLProgressElement);
   if (!bar) return;
   bar.max = Number(sheetElement().dataset.conflicts);

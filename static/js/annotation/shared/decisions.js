@@ -8,8 +8,8 @@ import { afterStale as afterStaleSave, isBasedOn } from "../../core/save_queue.j
 
 /**
  * @typedef {{ start: number, end: number, quote?: string }} Span code points of the stored response
- * @typedef {{ outcome: string, borderline: boolean, note: string, evidence: Span[] }} Decision `outcome` is empty
- *   where there is none
+ * @typedef {{ outcome: string, borderline: boolean, note: string, evidence: Span[], answer?: string }} Decision
+ *   `outcome` is empty where there is none; `answer`: to the checker who asked to review the criterion
  * @typedef {Decision & { version: number, client_id: string, after?: string[] }} Entry
  * @typedef {Decision & { version: number, client_id: string, at: string }} StoredDecision
  * @typedef {{ id: number, status: "saved", version: number, current: { at: string } }
@@ -20,7 +20,7 @@ import { afterStale as afterStaleSave, isBasedOn } from "../../core/save_queue.j
 /** @param {Decision} decision */
 function comparable(decision) {
   const spans = decision.evidence.map(({ start, end }) => [start, end]);
-  return JSON.stringify([decision.outcome, decision.borderline, decision.note, spans]);
+  return JSON.stringify([decision.outcome, decision.borderline, decision.note, spans, decision.answer ?? ""]);
 }
 
 /**
@@ -36,8 +36,18 @@ export function isSameDecision(first, second) {
  * @param {Decision} decision
  * @returns {Decision} without the quotes of its evidence
  */
-export function withoutQuotes({ outcome, borderline, note, evidence }) {
-  return { outcome, borderline, note, evidence: evidence.map(({ start, end }) => ({ start, end })) };
+export function withoutQuotes({ outcome, borderline, note, evidence, answer }) {
+  const spans = evidence.map(({ start, end }) => ({ start, end }));
+  return { outcome, borderline, note, evidence: spans, ...(answer ? { answer } : {}) };
+}
+
+/**
+ * True where a criterion that is to be reviewed has an answer, or another decision than before.
+ * @param {Decision} decision
+ * @param {Decision} before in the round before
+ */
+export function isReviewed(decision, before) {
+  return Boolean(decision.answer) || !isSameDecision(decision, { ...before, answer: "" });
 }
 
 /**
@@ -52,6 +62,7 @@ export function payloadOf(id, entry) {
     borderline: entry.borderline,
     note: entry.note,
     evidence: entry.evidence.map(({ start, end }) => ({ start, end })),
+    ...(entry.answer ? { answer: entry.answer } : {}),
     version: entry.version,
     client_id: entry.client_id,
   };

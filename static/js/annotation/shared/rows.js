@@ -39,6 +39,7 @@ export function decisionOf(row) {
     borderline: row.dataset.borderline === "1",
     note: row.dataset.note ?? "",
     evidence: evidenceOf(row),
+    answer: row.dataset.answer ?? "",
   };
 }
 
@@ -53,12 +54,24 @@ export function show(row, decision) {
   row.dataset.evidence = JSON.stringify(
     decision.evidence.map((span) => ({ ...span, quote: span.quote ?? quote(span) })),
   );
+  if (row.dataset.asked) showAnswer(row, decision.answer ?? "");
   row.classList.toggle("decided", Boolean(decision.outcome));
   for (const button of findAll(row, "[data-set]", HTMLElement)) {
     button.setAttribute("aria-pressed", String(button.dataset.set === decision.outcome));
   }
   find(row, "[data-borderline-flag]", HTMLElement).hidden = !decision.borderline;
   if (decision.note || decision.evidence.length || row.querySelector(".extra")) showExtra(row, decision);
+}
+
+/**
+ * The answer to the checker; a field in which it is being written is not disturbed.
+ * @param {HTMLElement} row
+ * @param {string} answer
+ */
+function showAnswer(row, answer) {
+  row.dataset.answer = answer;
+  const field = row.querySelector("[data-answer-field]");
+  if (field instanceof HTMLTextAreaElement && document.activeElement !== field) field.value = answer;
 }
 
 /** @param {string} id */
