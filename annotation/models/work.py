@@ -336,7 +336,9 @@ class Decision(models.Model):
     borderline = models.BooleanField(default=False)
     note = models.TextField(blank=True)
     evidence = models.JSONField(default=list, blank=True)  # [{"quote", "start", "end"}], code points into the text
-    answer = models.TextField(blank=True, default="", db_default="")  # to the checker who asked to review this criterion
+    answer = models.TextField(
+        blank=True, default="", db_default=""
+    )  # to the checker who asked to review this criterion
     version = models.PositiveIntegerField(default=1)  # counts saves; a save names the version it saw
     client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated request changes nothing
     created_at = models.DateTimeField()

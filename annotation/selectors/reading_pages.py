@@ -17,8 +17,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
-from annotation.selectors.reviews import AmendedLine, amendments_of
 from annotation.selectors.review_rounds import REVIEWED_FIELDS, TO_REVIEW, asked_before, decisions_before
+from annotation.selectors.reviews import AmendedLine, amendments_of
 from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
 from consilium.core.i18n import translate

@@ -43,5 +43,6 @@ def unreviewed_criteria(assignment: Assignment) -> set[int]:
     return {
         criterion
         for criterion in asked
-        if not (criterion in now and now[criterion].answer) and not is_changed(now.get(criterion), before.get(criterion))
+        if not (criterion in now and now[criterion].answer)
+        and not is_changed(now.get(criterion), before.get(criterion))
     }

@@ -62,7 +62,8 @@ class DecisionInput:
     """The complete state of one decision that its author wants to save.
 
     ``evidence`` is a list of ``{"start", "end"}`` in code points of the response, with the ``quote`` if the sender
-    wants it compared. ``answer`` is for the checker who asked to review the criterion. ``version`` is the version that the sender saw, 0 for none; ``client_id`` identifies this save.
+    wants it compared. ``answer`` is for the checker who asked to review the criterion. ``version`` is the version that
+    the sender saw, 0 for none; ``client_id`` identifies this save.
     """
 
     criterion: int

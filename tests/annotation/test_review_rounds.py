@@ -1,0 +1,247 @@
+"""Work that a checker returns with marked criteria: the marks, the annotator's answers, and the next round."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Amendment, Assignment, Check, Decision
+from annotation.selectors.ratings import group_ratings
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import decide
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def checked() -> Workshop:
+    """Four criteria; the first piece of work is submitted, all "met", and the checker has claimed it."""
+    workshop = build_workshop(check_policy="all", criteria=4)
+    decide(workshop.queue()[0], "met")
+    claim(workshop)
+    return workshop
+
+
+def claim(workshop: Workshop) -> None:
+    waiting = access.waiting_checks(workshop.checker)
+    assert services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+
+
+def work_of(workshop: Workshop) -> Assignment:
+    row = workshop.queue()[0]
+    row.refresh_from_db()
+    return row
+
+
+def mark(client: Client, row: Assignment, criterion: int, reason: str, **more: Any) -> Any:
+    return client.post(
+        f"/work/checks/{row.public_id}/criteria/{criterion}/", {"outcome": "review", "reason": reason} | more
+    )
+
+
+def save(client: Client, row: Assignment, criterion: int, **state: Any) -> dict[str, Any]:
+    """Save a decision as the grading page does; the result."""
+    stored = Decision.objects.get(assignment=row, round=row.round, criterion=criterion)
+    decision = {
+        "criterion": criterion,
+        "outcome": stored.outcome,
+        "version": stored.version,
+        "client_id": str(uuid4()),
+    } | state
+    answer = client.post(
+        f"/work/{row.public_id}/decisions/", json.dumps({"decisions": [decision]}), content_type="application/json"
+    )
+    assert answer.status_code == 200, answer.content
+    result: dict[str, Any] = answer.json()["results"][0]
+    return result
+
+
+def submit(client: Client, row: Assignment) -> Any:
+    body = json.dumps({"decisions": [], "have": ""})
+    return client.post(f"/work/{row.public_id}/submit/", body, content_type="application/json")
+
+
+def row_of(page: str, criterion: int) -> str:
+    """The HTML of one criterion, white space as one blank."""
+    match = re.search(rf'<li[^>]*id="criterion-{criterion}".*?</li>\s*(?=<li[^>]*data-row|</ol>)', page, re.DOTALL)
+    assert match
+    return " ".join(match[0].split())
+
+
+def test_a_mark_needs_a_line_and_keeps_the_work_from_being_accepted(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first = services.criteria_of(row)[0]
+    refused = mark(client, row, first, " ")
+    assert refused.status_code == 422
+    assert "what to review" in refused.content.decode()
+    saved = mark(client, row, first, "Which dose?").content.decode()
+    assert 'data-outcome="review"' in saved
+    assert 'data-amended=""' in saved
+    assert "Which dose?" in saved
+    accepted = client.post(f"/work/checks/{row.public_id}/accept/", headers={"HX-Request": "true"})
+    assert accepted.status_code == 422
+    assert "1 criterion is marked for review" in accepted.content.decode()
+    # The annotator's own outcome takes the mark back; the row stays for the record.
+    client.post(f"/work/checks/{row.public_id}/criteria/{first}/", {"outcome": "met", "reason": ""})
+    assert Amendment.objects.values_list("to_review", "outcome", "reason").get() == (False, "", "Which dose?")
+    assert client.post(f"/work/checks/{row.public_id}/accept/").status_code == 302
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [1] * 4
+
+
+def test_a_stale_mark_overwrites_nothing_and_releasing_removes_marks(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first = services.criteria_of(row)[0]
+    client_id = uuid4()
+    assert mark(client, row, first, "Which dose?", version=0, client_id=client_id).status_code == 200
+    assert mark(client, row, first, "Which dose?", version=0, client_id=client_id).status_code == 200
+    stale = mark(client, row, first, "Other", version=0, client_id=uuid4())
+    assert stale.status_code == 409
+    assert "Which dose?" in stale.content.decode()
+    # An amendment takes the place of the mark, and the other way round.
+    amended = {"outcome": "not_met", "reason": "No dose.", "version": 1, "client_id": uuid4()}
+    client.post(f"/work/checks/{row.public_id}/criteria/{first}/", amended)
+    assert Amendment.objects.values_list("to_review", "outcome").get() == (False, "not_met")
+    mark(client, row, first, "Which dose?", version=2, client_id=uuid4())
+    assert Amendment.objects.values_list("to_review", "outcome").get() == (True, "")
+    client.post(f"/work/checks/{row.public_id}/release/")
+    assert Amendment.objects.values_list("to_review", "version").get() == (False, 4)
+
+
+def test_the_annotator_answers_or_changes_each_marked_criterion_before_submitting(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first, second, third, _fourth = services.criteria_of(row)
+    mark(client, row, first, "Which dose does it name?")
+    mark(client, row, third, "Is this not about the ward?")
+    # Marked criteria need no note beside them.
+    assert client.post(f"/work/checks/{row.public_id}/return/", {"note": ""}).status_code == 302
+    assert Check.objects.values_list("result", "note", "n_to_review").get() == ("returned", "", 2)
+    row = work_of(checked)
+    own = signed_in(checked.annotator)
+    home = own.get("/work/").content.decode()
+    assert "Which dose does it name?" in home
+    page = own.get(f"/work/{row.public_id}/").content.decode()
+    assert "2 criteria to review again" in page
+    assert "Which dose does it name?" in row_of(page, first)
+    assert 'data-asked="1"' not in row_of(page, second)
+    refused = submit(own, row)
+    assert refused.status_code == 422
+    assert refused.json()["missing"] == [first, third]
+    assert "2 criteria still need your review" in refused.json()["detail"]
+    assert save(own, row, first, outcome="not_met")["status"] == "saved"
+    assert submit(own, row).json()["missing"] == [third]
+    assert save(own, row, third, answer="It is; see the second sentence.")["status"] == "saved"
+    assert submit(own, row).status_code == 200
+    rounds = Decision.objects.filter(criterion__in=[first, third]).order_by("criterion", "round")
+    assert list(rounds.values_list("criterion", "round", "outcome", "answer")) == [
+        (first, 1, "met", ""),
+        (first, 2, "not_met", ""),
+        (third, 1, "met", ""),
+        (third, 2, "met", "It is; see the second sentence."),
+    ]
+
+
+def test_the_next_round_shows_what_was_marked_and_what_changed_and_the_first_stays(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first, second, third, fourth = services.criteria_of(row)
+    assert 'data-again="1"' not in client.get(f"/work/checks/{row.public_id}/").content.decode()
+    mark(client, row, first, "Which dose does it name?")
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": "One thing."})
+    row = work_of(checked)
+    own = signed_in(checked.annotator)
+    save(own, row, first, answer="5 mg, in the list.")
+    save(own, row, second, outcome="not_met")
+    save(own, row, third, note="Only just.")
+    assert submit(own, row).status_code == 200
+    claim(checked)
+    page = client.get(f"/work/checks/{row.public_id}/").content.decode()
+    assert re.search(r'data-filter="again"[^>]*>\s*Reviewed or changed <span[^>]*>3<', page)
+    again = {c: 'data-again="1"' in row_of(page, c) for c in (first, second, third, fourth)}
+    assert again == {first: True, second: True, third: True, fourth: False}
+    marked = row_of(page, first)
+    assert "Which dose does it name?" in marked
+    assert "5 mg, in the list." in marked
+    assert "The decision is unchanged." in marked
+    changed = row_of(page, second)
+    assert "Previous round" in changed
+    assert changed.index(">Met<") < changed.index("→") < changed.index(">Not met<")
+    assert "another note" in row_of(page, third)
+    # What they marked in round 1 is no mark in round 2: the work can be accepted as it is.
+    assert client.post(f"/work/checks/{row.public_id}/accept/").status_code == 302
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [1, 0, 1, 1]
+    before = client.get(f"/work/checks/{row.public_id}/?round=1").content.decode()
+    assert 'data-marked="1"' in row_of(before, first)
+    assert "5 mg, in the list." not in before
+    own_page = own.get(f"/work/{row.public_id}/").content.decode()
+    assert "Your answer" in row_of(own_page, first)
+
+
+def test_a_stale_answer_overwrites_nothing_and_gets_the_stored_one(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first = services.criteria_of(row)[0]
+    mark(client, row, first, "Which dose?")
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": ""})
+    row = work_of(checked)
+    own = signed_in(checked.annotator)
+    assert save(own, row, first, answer="5 mg.")["version"] == 3
+    stale = save(own, row, first, answer="Ten.", version=2)
+    assert (stale["status"], stale["current"]["answer"]) == ("stale", "5 mg.")
+    assert Decision.objects.get(criterion=first, round=2).answer == "5 mg."
+    # A half character, as a text box may cut it off, does not block the save.
+    assert save(own, row, first, answer="5 mg\ud83d")["status"] == "saved"
+    assert Decision.objects.get(criterion=first, round=2).answer == "5 mg\N{REPLACEMENT CHARACTER}"
+
+
+def test_the_api_carries_marks_and_answers(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first = services.criteria_of(row)[0]
+    url = f"/api/v1/work/checks/{row.public_id}/"
+    marked = client.post(
+        f"{url}amendments/",
+        {"criterion": first, "outcome": "review", "reason": "Which dose?"},
+        content_type="application/json",
+    )
+    assert marked.status_code == 200, marked.content
+    line = marked.json()["rows"][0]
+    assert (line["outcome"], line["to_review"], line["reason"]) == ("", True, "Which dose?")
+    assert client.post(f"{url}return/", {}, content_type="application/json").status_code == 204
+    own = signed_in(checked.annotator)
+    url = f"/api/v1/work/assignments/{row.public_id}/"
+    line = own.get(url).json()["rows"][0]
+    assert (line["asked"], line["answer"], line["changed"]) == ("Which dose?", "", False)
+    refused = own.post(f"{url}submit/")
+    assert (refused.status_code, refused.json()["missing"]) == (422, [first])
+    decision = {"criterion": first, "outcome": "met", "answer": "5 mg.", "version": line["version"]}
+    saved = own.post(f"{url}decisions/", [decision], content_type="application/json")
+    assert saved.status_code == 200, saved.content
+    assert saved.json()["rows"][0]["answer"] == "5 mg."
+    assert own.post(f"{url}submit/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "values", [{"result": "returned"}, {"result": "accepted", "n_to_review": 1}, {"n_to_review": 1}]
+)
+def test_the_database_refuses_a_return_without_note_or_mark(checked: Workshop, values: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Check.objects.update(**values)
+
+
+def test_the_database_refuses_an_amendment_that_is_a_mark_as_well(checked: Workshop) -> None:
+    row = work_of(checked)
+    mark(signed_in(checked.checker), row, services.criteria_of(row)[0], "Which dose?")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Amendment.objects.update(outcome="met")
