@@ -235,6 +235,12 @@ def get_done_check(user: AnyUser, public_id: str, number: int | None = None) -> 
     return check
 
 
+def get_own_check(user: AnyUser, public_id: str) -> Assignment:
+    """A piece of work that this checker holds, or has checked before."""
+    held = held_checks(user).filter(public_id=public_id).first()
+    return held or get_done_check(user, public_id).assignment
+
+
 # Adjudicators -------------------------------------------------------------------------------------------------------
 
 
@@ -287,6 +293,12 @@ def get_held_adjudication(user: AnyUser, public_id: str) -> Adjudication:
 def get_done_adjudication(user: AnyUser, public_id: str) -> Adjudication:
     """An adjudication that this person has finished, to read."""
     rows = done_adjudications(user).select_related("response__case", "rubric", "group__benchmark", "other_group")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def get_own_adjudication(user: AnyUser, public_id: str) -> Adjudication:
+    """An adjudication that this person holds, or has finished."""
+    rows = open_adjudications(user).filter(adjudicator=user.pk) | done_adjudications(user)
     return get_object_or_404(rows, public_id=public_id)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.api import management, work
+from annotation.api import management, undo, work
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.acuity.api_urls")),
@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/assignments/<str:public_id>/", work.assignment, name="api-assignment"),
     path("work/assignments/<str:public_id>/decisions/", work.decisions, name="api-decisions"),
     path("work/assignments/<str:public_id>/submit/", work.submit, name="api-submit"),
+    path("work/assignments/<str:public_id>/undo/", undo.submit, name="api-undo"),
     path("work/assignments/<str:public_id>/skip/", work.skip, name="api-skip"),
     path("work/batches/<str:public_id>/next/", work.take, name="api-take"),
     path("work/checks/", work.checks, name="api-checks"),
@@ -34,6 +35,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/checks/<str:public_id>/claim/", work.check_claim, name="api-check-claim"),
     path("work/checks/<str:public_id>/amendments/", work.amendments, name="api-amendments"),
     path("work/checks/<str:public_id>/accept/", work.check_accept, name="api-check-accept"),
+    path("work/checks/<str:public_id>/undo/", undo.accept, name="api-check-undo"),
     path("work/checks/<str:public_id>/return/", work.check_return, name="api-check-return"),
     path("work/checks/<str:public_id>/release/", work.check_release, name="api-check-release"),
     path("work/adjudications/", work.adjudications, name="api-adjudications"),
@@ -42,4 +44,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/adjudications/<str:public_id>/claim/", work.adjudication_claim, name="api-adjudication-claim"),
     path("work/adjudications/<str:public_id>/rulings/", work.rulings, name="api-rulings"),
     path("work/adjudications/<str:public_id>/finish/", work.adjudication_finish, name="api-adjudication-finish"),
+    path("work/adjudications/<str:public_id>/undo/", undo.finish, name="api-adjudication-undo"),
 ]

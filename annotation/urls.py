@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import adjudications, batches, checks, comments, grading, groups, handover, saving, taking, work
+from annotation.views import adjudications, batches, checks, comments, grading, groups, handover, saving, taking, undo, work
 
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/checks/<str:public_id>/claim/", checks.claim, name="check-claim"),
     path("work/checks/<str:public_id>/criteria/<int:criterion_id>/", checks.amend, name="amend"),
     path("work/checks/<str:public_id>/accept/", checks.accept, name="check-accept"),
+    path("work/checks/<str:public_id>/undo/", undo.accept, name="check-undo"),
     path("work/checks/<str:public_id>/return/", checks.send_back, name="check-return"),
     path("work/checks/<str:public_id>/release/", checks.release, name="check-release"),
     path("work/adjudications/", adjudications.adjudications, name="adjudications"),
@@ -33,12 +34,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/adjudications/<str:public_id>/claim/", adjudications.claim, name="adjudication-claim"),
     path("work/adjudications/<str:public_id>/criteria/<int:criterion_id>/", adjudications.rule, name="rule"),
     path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
+    path("work/adjudications/<str:public_id>/undo/", undo.finish, name="adjudication-undo"),
     path("work/take/<str:public_id>/", taking.take, name="take"),
     path("work/<str:public_id>/", grading.grade, name="grade"),
     path("work/<str:public_id>/decisions/", saving.decisions, name="decisions"),
     path("work/<str:public_id>/next/", grading.upcoming, name="next"),
     path("work/<str:public_id>/skip/", grading.skip, name="skip"),
     path("work/<str:public_id>/submit/", grading.submit, name="submit"),
+    path("work/<str:public_id>/undo/", undo.submit, name="undo"),
     path("work/<str:public_id>/time/", saving.time, name="time"),
     path("work/<str:public_id>/comments/", comments.comments, name="comments"),
     path("b/<slug:slug>/comments/", comments.threads, name="threads"),

@@ -191,6 +191,19 @@ def settle_beside(*, work: Assignment, at: datetime) -> None:
     rows.update(status=Assignment.Status.ACCEPTED, accepted_at=at)
 
 
+def unsettle_beside(*, work: Assignment, at: datetime | None) -> None:
+    """Undo `settle_beside`: the gold items that were accepted with ``work``, at ``at``, wait again like the work."""
+    rows = Assignment.objects.filter(
+        batch=work.batch_id,
+        annotator=work.annotator_id,
+        purpose=Assignment.Purpose.GOLD,
+        status=Assignment.Status.ACCEPTED,
+        to_check=True,
+        accepted_at=at,
+    )
+    rows.update(status=Assignment.Status.SUBMITTED, accepted_at=None)
+
+
 # Consequences of gold marks -------------------------------------------------------------------------------------------
 
 

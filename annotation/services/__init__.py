@@ -28,8 +28,10 @@ from annotation.services.groups import (
 )
 from annotation.services.planning import BatchPlan, PhysicianLoad, plan_batch
 from annotation.services.previews import AlreadyCreated
+from annotation.services.undo import UNDO_SECONDS, undo_accept, undo_finish, undo_submit
 
 __all__ = [
+    "UNDO_SECONDS",
     "AlreadyCreated",
     "BatchPlan",
     "BatchTerms",
@@ -69,4 +71,7 @@ __all__ = [
     "set_member_active",
     "submit",
     "unclosed_batches",
+    "undo_accept",
+    "undo_finish",
+    "undo_submit",
 ]

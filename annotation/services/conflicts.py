@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
-from consilium.core.errors import DomainError
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
 from consilium.statistics.outcomes import Outcome
@@ -107,6 +107,26 @@ def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int
             ready = [each for each in divided if (each.response, each.rubric) not in unfinished]
             opened += _adjudicate(group, ready, at)
     return opened
+
+
+def withdraw_conflict_within(
+    *, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime | None
+) -> None:
+    """Delete the adjudication that the acceptance of work at ``at`` opened, because the acceptance is undone.
+
+    `Conflict` if an adjudicator has claimed it, or if it was open before: others may work on it already. The lock is
+    that of `open_group_conflicts`.
+    """
+    list(Response.objects.select_for_update(no_key=True).filter(pk=response.pk).values_list("pk"))
+    rows = Adjudication.objects.select_for_update().filter(
+        response=response, rubric=rubric, group=group, other_group=None, status=Adjudication.Status.OPEN
+    )
+    row = rows.first()
+    if row is None:
+        return
+    if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
+        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+    row.delete()
 
 
 def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tuple[int, int]]:

@@ -4,17 +4,22 @@ import { wordsOf } from "./words.js";
 
 const SHOWN_MS = 6000;
 
-/** @param {Element} item */
-export function expire(item) {
+/**
+ * @param {Element} item
+ * @param {number} [shownMs]
+ */
+export function expire(item, shownMs = SHOWN_MS) {
   if (item.classList.contains("error") || item.classList.contains("warning")) return;
-  setTimeout(() => item.remove(), SHOWN_MS);
+  setTimeout(() => item.remove(), shownMs);
 }
 
 /**
  * @param {string} text
  * @param {"info" | "success" | "warning" | "error"} [level]
+ * @param {{ action?: { label: string, run: () => void }, shownMs?: number }} [options] `action`: a button; the message
+ *   goes once it is pressed
  */
-export function toast(text, level = "info") {
+export function toast(text, level = "info", { action, shownMs } = {}) {
   const box = document.getElementById("toasts");
   if (!box || !text) return;
   const item = document.createElement("div");
@@ -26,7 +31,24 @@ export function toast(text, level = "info") {
   close.dataset.toastClose = "";
   close.setAttribute("aria-label", wordsOf("page-words")("close"));
   close.textContent = "×";
-  item.append(words, close);
+  item.append(words, ...(action ? [actionButton(item, action)] : []), close);
   box.append(item);
-  expire(item);
+  expire(item, shownMs);
+}
+
+/**
+ * @param {HTMLElement} item the message
+ * @param {{ label: string, run: () => void }} action
+ */
+function actionButton(item, { label, run }) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "action";
+  button.dataset.toastAction = "";
+  button.textContent = label;
+  button.addEventListener("click", () => {
+    item.remove();
+    run();
+  });
+  return button;
 }

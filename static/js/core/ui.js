@@ -4,13 +4,15 @@
 import { find, findAll, targetWithin } from "./page.js";
 import { renewToken } from "./server.js";
 import { expire, toast } from "./toast.js";
+import { resumeOffer } from "./undo_offer.js";
 import { wordsOf } from "./words.js";
 
 const root = document.documentElement;
 const text = wordsOf("page-words");
 
 /* Toasts: toast("Saved", "error") from any script, or the response header HX-Trigger: {"toast": {...}}. */
-findAll(document, ".toasts .toast", HTMLElement).forEach(expire);
+for (const item of findAll(document, ".toasts .toast", HTMLElement)) expire(item);
+resumeOffer();
 document.addEventListener("toast", (event) => {
   if (event instanceof CustomEvent) toast(event.detail.text ?? event.detail.value, event.detail.level);
 });

@@ -5,6 +5,7 @@ import { htmx } from "../../core/htmx.js";
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { ask } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
+import { offerUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import "../shared/work_time.js";
 import { openComments } from "../shared/comments.js";
@@ -93,6 +94,7 @@ async function submit() {
     if (hasResults) await queue.settle(answer, batch);
     if (status === 200) {
       broadcast({ type: "handed-in", assignment: sheet.assignment });
+      offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted") });
       goOn(body);
     } else if (body?.missing) {
       refuse(body.detail, body.missing);

@@ -2,6 +2,7 @@
 /* What the person does on the grading page: outcomes, borderline, evidence, and taking steps back. */
 import { targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { takeUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import { applyFilter, following, idOf, rowInSight, rowOf, select } from "../shared/criteria.js";
 import { isSameDecision } from "../shared/decisions.js";
@@ -76,7 +77,7 @@ export function toggleLastBorderline() {
 export function undo() {
   const last = sheet.undoSteps.pop();
   if (!last) {
-    toast(text("nothing"));
+    if (!takeUndo()) toast(text("nothing"));
     return;
   }
   applyFilter("all");

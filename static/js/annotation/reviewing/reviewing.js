@@ -3,6 +3,7 @@
    without a page load. reviewing_saving.js sends what was chosen, reviewing_sheet.js keeps it until then. */
 import { element, find, optionalElement } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { hasOffer, offerUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import "../shared/work_time.js";
 import { openComments } from "../shared/comments.js";
@@ -111,6 +112,8 @@ async function finishNow(url, values, showMessage) {
   const { status, html } = answer;
   if (status === 200) {
     forgetKept();
+    const { finishUrl, undoUrl } = sheetElement().dataset;
+    if (url === finishUrl) offerUndo({ url: undoUrl, text: text(sheet.adjudicating ? "adjudicated" : "accepted") });
     return !goToNext(answer);
   }
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
@@ -146,7 +149,7 @@ function goToNext({ html, trigger, leave }) {
   element("place", HTMLElement).textContent = heading;
   /** @type {string} */
   const message = trigger ? (JSON.parse(trigger).toast?.text ?? "") : "";
-  toast(message);
+  if (!hasOffer(message)) toast(message);
   element("announce", HTMLElement).textContent = `${message} ${heading}`;
   document.dispatchEvent(new CustomEvent("consilium:sheet"));
   return true;

@@ -3,6 +3,7 @@
    is needed. */
 import { find, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { takeUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import { applyFilter, currentRow, following, idOf, rowInSight, rowOf, select } from "../shared/criteria.js";
 import { needsReason } from "./review_entries.js";
@@ -102,7 +103,7 @@ export function undo() {
   const last = sheet.undoSteps.pop();
   const row = last ? rowOf(last.id) : null;
   if (!last || !row) {
-    toast(text("nothing"));
+    if (!takeUndo()) toast(text("nothing"));
     return;
   }
   applyFilter("all");

@@ -1,0 +1,99 @@
+"""Undo of the last step of a piece of work: submitting it, accepting it, or finishing an adjudication.
+
+A step can be undone for `UNDO_SECONDS`, as long as nobody else has continued from it. The audit trail keeps both.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import Adjudication, Assignment, Check, Ruling
+from annotation.qualification.gold import unsettle_beside
+from annotation.services.conflicts import withdraw_conflict_within
+from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from consilium.core.errors import Conflict
+from consilium.core.transitions import transition
+
+UNDO_SECONDS = 10
+ON_THE_WAY = timedelta(seconds=5)  # between the click and the lock
+
+
+@transaction.atomic
+def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
+    """Give submitted work back to its annotator as it was before.
+
+    `Conflict` if the time is over, a checker has claimed it, or somebody works on a conflict that it opened.
+    """
+    row = _locked(assignment)
+    if row.annotator_id != annotator.pk or row.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
+        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+    if row.status == Assignment.Status.ACCEPTED and row.accepted_at != row.submitted_at:
+        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+    _refuse_if_over(row.submitted_at, at)
+    if row.status == Assignment.Status.ACCEPTED and row.purpose == Assignment.Purpose.WORK:
+        withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at)
+    target = Assignment.Status.DRAFT if row.round == 1 else Assignment.Status.RETURNED
+    # Returned work was submitted before, so it keeps a time of submission.
+    changes = {"submitted_at": None} if row.round == 1 else {}
+    transition(row, source=[row.status], target=target, accepted_at=None, **changes)
+    assignment.status = row.status
+
+
+@transaction.atomic
+def undo_accept(*, assignment: Assignment, checker: User, at: datetime) -> None:
+    """Give accepted work back to its checker, with the amendments.
+
+    `Conflict` if the time is over, or somebody works on a conflict that the acceptance opened.
+    """
+    row = _locked(assignment)
+    check = Check.objects.filter(
+        assignment=row, round=row.round, checker=checker, result=Check.Result.ACCEPTED
+    ).select_for_update(no_key=True)
+    check_row = check.first()
+    if check_row is None or row.status != Assignment.Status.ACCEPTED or row.checker_id != checker.pk:
+        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+    finished_at = check_row.finished_at
+    _refuse_if_over(finished_at, at)
+    withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=finished_at)
+    unsettle_beside(work=row, at=finished_at)
+    transition(row, source=[Assignment.Status.ACCEPTED], target=Assignment.Status.IN_CHECK, accepted_at=None)
+    transition(check_row, field="result", source=[Check.Result.ACCEPTED], target="", finished_at=None)
+    assignment.status = row.status
+
+
+@transaction.atomic
+def undo_finish(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
+    """Open a finished adjudication again; rulings that count since then count no more.
+
+    `Conflict` if the time is over, or the response has been adjudicated between groups since.
+    """
+    row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
+    finished_at = row.finished_at
+    between = Adjudication.objects.filter(
+        response=row.response_id, other_group__isnull=False, created_at__gte=finished_at
+    ).exclude(pk=row.pk)
+    if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or between.exists():
+        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+    _refuse_if_over(finished_at, at)
+    transition(row, source=[Adjudication.Status.DONE], target=Adjudication.Status.OPEN, finished_at=None)
+    Ruling.objects.filter(adjudication=row, final_at=finished_at).update(final_at=None)
+    adjudication.status = row.status
+
+
+def _locked(assignment: Assignment) -> Assignment:
+    lock_batch_shared(assignment.batch_id)
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.select_related("batch__group", "response", "rubric").get(pk=assignment.pk)
+    refuse_unless_open(row.batch)
+    return row
+
+
+def _refuse_if_over(since: datetime | None, at: datetime) -> None:
+    if since is None or at > since + timedelta(seconds=UNDO_SECONDS) + ON_THE_WAY:
+        raise Conflict(
+            _("This can no longer be undone: more than %(seconds)d seconds have passed.") % {"seconds": UNDO_SECONDS}
+        )

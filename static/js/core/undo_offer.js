@@ -1,0 +1,81 @@
+// @ts-check
+/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The
+   server decides whether it can still be undone. */
+import { parseStored } from "./save_store.js";
+import { ask } from "./server.js";
+import { toast } from "./toast.js";
+import { wordsOf } from "./words.js";
+
+/**
+ * @typedef {{ url: string, text: string, until: number }} Offer `url`: the endpoint that undoes the step; `text`: what
+ *   was done; `until`: milliseconds since 1970
+ */
+
+const SHOWN_MS = 10_000;
+const KEY = "consilium.undo";
+
+/** @type {Offer | null} of this page; the storage of the tab keeps it for the next page */
+let offer = null;
+
+/** @param {Offer | null} next */
+function remember(next) {
+  offer = next;
+  try {
+    if (next) sessionStorage.setItem(KEY, JSON.stringify(next));
+    else sessionStorage.removeItem(KEY);
+  } catch {
+    // Storage is refused: the offer ends with this page.
+  }
+}
+
+/** @param {{ url?: string, text: string }} step that was just taken */
+export function offerUndo({ url, text }) {
+  if (!url) return;
+  remember({ url, text, until: Date.now() + SHOWN_MS });
+  show();
+}
+
+function show() {
+  if (!offer) return;
+  const { text, until } = offer;
+  // The server's message about the same step gives way to the message with the button.
+  for (const item of document.querySelectorAll("#toasts .toast")) {
+    if (item.querySelector("p")?.textContent?.trim() === text || item.querySelector("[data-toast-action]")) {
+      item.remove();
+    }
+  }
+  const action = { label: wordsOf("page-words")("undo"), run: takeUndo };
+  toast(text, "success", { action, shownMs: Math.max(0, until - Date.now()) });
+}
+
+/** @param {string} text of a step: true where the message about it is shown with the button */
+export function hasOffer(text) {
+  return offer?.text === text;
+}
+
+/** Undo the step that was taken last; false where none can be undone any more. */
+export function takeUndo() {
+  if (!offer || Date.now() > offer.until) return false;
+  const { url } = offer;
+  remember(null);
+  undo(url);
+  return true;
+}
+
+/** @param {string} url */
+async function undo(url) {
+  const { status, body } = await ask("POST", url, {});
+  if (status === 200) location.assign(body.url);
+  else toast(body?.detail ?? wordsOf("page-words")(status ? "failed" : "lost"), "error");
+}
+
+/** On a page that was just loaded: the offer of the page before, if its time is not over. */
+export function resumeOffer() {
+  try {
+    offer = parseStored(sessionStorage.getItem(KEY));
+  } catch {
+    offer = null;
+  }
+  if (offer && Date.now() < offer.until) show();
+  else if (offer) remember(null);
+}
