@@ -2,7 +2,19 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import adjudications, batches, checks, comments, grading, groups, handover, saving, taking, undo, work
+from annotation.views import (
+    adjudications,
+    batches,
+    checks,
+    comments,
+    grading,
+    groups,
+    handover,
+    saving,
+    taking,
+    undo,
+    work,
+)
 
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Count, F, Q, QuerySet, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce, Length
 
 from accounts.models import User
 from annotation import access
-from annotation.models import Amendment, Assignment, Attention, Check, Decision, LabelTask, RulingOutcome
+from annotation.allocation.specialties import case_specialty
+from annotation.models import Amendment, Assignment, Attention, Check, Decision, LabelTask, Outcome, RulingOutcome
 from annotation.services.attention import time_spent
 from rubrics.models import Benchmark, RubricItem
 
@@ -42,7 +43,9 @@ class CheckLists:
 
     def page(self, show: str, number: Any) -> Page[Any]:
         """A page of the list ``show``: ``waiting``, ``held`` or ``done``."""
-        return Paginator(self.rows[show], PER_PAGE).get_page(number)
+        page: Page[Any] = Paginator(self.rows[show], PER_PAGE).get_page(number)
+        page.object_list = [{**row, "specialty": case_specialty(row["tags"])} for row in page.object_list]
+        return page
 
 
 def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
@@ -55,12 +58,30 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         done = done.filter(assignment__batch__group__benchmark=benchmark)
     columns = ("public_id", "round", "submitted_at", "batch__title", "batch__status", "batch__due_date")
     again = Case(When(checker=user.pk, then=Value(1)), default=Value(0))
+    about_case = {"tags": F("case__tags"), "language": F("case__language"), "length": Length("response__text")}
+    remarked = Decision.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round")).filter(
+        Q(borderline=True) | Q(outcome=Outcome.CANNOT_ASSESS) | ~Q(note="")
+    )
+    returned = Check.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round") - 1)
+    about_work = {
+        "flagged": Coalesce(Subquery(remarked.order_by().values("assignment").annotate(n=Count("pk")).values("n")), 0),
+        "to_review": Coalesce(Subquery(returned.values("n_to_review")[:1]), 0),
+    }
+    columns = (*columns, *about_case, *about_work)
+    waiting_rows, held_rows = (rows.annotate(**about_case, **about_work) for rows in (waiting, held))
     rows = {
-        "waiting": waiting.annotate(again=again).order_by("-again", "submitted_at", "pk").values("again", *columns),
-        "held": held.order_by("submitted_at", "pk").values(*columns),
-        "done": done.annotate(amended=Count("amendments", filter=~Q(amendments__outcome="")))
+        "waiting": waiting_rows.annotate(again=again)
+        .order_by("-again", "submitted_at", "pk")
+        .values("again", *columns),
+        "held": held_rows.order_by("submitted_at", "pk").values(*columns),
+        "done": done.annotate(
+            amended=Count("amendments", filter=~Q(amendments__outcome="")),
+            tags=F("assignment__case__tags"),
+            language=F("assignment__case__language"),
+        )
         .order_by("-finished_at", "-pk")
         .values(
+            *("tags", "language", "n_to_review"),
             "result",
             "note",
             "round",

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
+from annotation.services.rules import TOO_LATE
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
@@ -109,9 +110,7 @@ def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int
     return opened
 
 
-def withdraw_conflict_within(
-    *, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime | None
-) -> None:
+def withdraw_conflict_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime | None) -> None:
     """Delete the adjudication that the acceptance of work at ``at`` opened, because the acceptance is undone.
 
     `Conflict` if an adjudicator has claimed it, or if it was open before: others may work on it already. The lock is
@@ -125,7 +124,7 @@ def withdraw_conflict_within(
     if row is None:
         return
     if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
-        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+        raise Conflict(str(TOO_LATE))
     row.delete()
 
 

@@ -14,7 +14,7 @@ from accounts.models import User
 from annotation.models import Adjudication, Assignment, Check, Ruling
 from annotation.qualification.gold import unsettle_beside
 from annotation.services.conflicts import withdraw_conflict_within
-from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.rules import TOO_LATE, lock_batch_shared, refuse_unless_open
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
@@ -30,9 +30,9 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     """
     row = _locked(assignment)
     if row.annotator_id != annotator.pk or row.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
-        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+        raise Conflict(str(TOO_LATE))
     if row.status == Assignment.Status.ACCEPTED and row.accepted_at != row.submitted_at:
-        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+        raise Conflict(str(TOO_LATE))
     _refuse_if_over(row.submitted_at, at)
     if row.status == Assignment.Status.ACCEPTED and row.purpose == Assignment.Purpose.WORK:
         withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at)
@@ -55,7 +55,7 @@ def undo_accept(*, assignment: Assignment, checker: User, at: datetime) -> None:
     ).select_for_update(no_key=True)
     check_row = check.first()
     if check_row is None or row.status != Assignment.Status.ACCEPTED or row.checker_id != checker.pk:
-        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+        raise Conflict(str(TOO_LATE))
     finished_at = check_row.finished_at
     _refuse_if_over(finished_at, at)
     withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=finished_at)
@@ -77,7 +77,7 @@ def undo_finish(*, adjudication: Adjudication, adjudicator: User, at: datetime) 
         response=row.response_id, other_group__isnull=False, created_at__gte=finished_at
     ).exclude(pk=row.pk)
     if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or between.exists():
-        raise Conflict(_("This cannot be undone: someone else has already continued with it."))
+        raise Conflict(str(TOO_LATE))
     _refuse_if_over(finished_at, at)
     transition(row, source=[Adjudication.Status.DONE], target=Adjudication.Status.OPEN, finished_at=None)
     Ruling.objects.filter(adjudication=row, final_at=finished_at).update(final_at=None)

@@ -96,7 +96,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     assert stale.status_code == 409
     stored = stale.json()["current"]
     assert stored.pop("saved_at")
-    assert stored == {"criterion": first, "outcome": other, "reason": "r", "version": 1}
+    assert stored == {"criterion": first, "outcome": other, "reason": "r", "version": 1, "to_review": False}
     assert client.post(f"{url}accept/").status_code == 204
     second = client.post(f"{API}/work/checks/next/").json()
     assert (

@@ -245,3 +245,36 @@ def test_the_database_refuses_an_amendment_that_is_a_mark_as_well(checked: Works
     mark(signed_in(checked.checker), row, services.criteria_of(row)[0], "Which dose?")
     with pytest.raises(IntegrityError), transaction.atomic():
         Amendment.objects.update(outcome="met")
+
+
+def test_the_list_of_checks_tells_its_rows_apart() -> None:
+    workshop = build_workshop(check_policy="all", criteria=4, responses=2, text="Twelve signs")
+    case = workshop.cases[0]
+    case.tags, case.language = ["theme:x", "specialty:cardiology"], "de"
+    case.save()
+    row = workshop.queue()[0]
+    decide(row, "met", submit=False)
+    own = signed_in(workshop.annotator)
+    first, second, third, _fourth = services.criteria_of(row)
+    save(own, row, first, borderline=True)
+    save(own, row, second, outcome="cannot_assess")
+    save(own, row, third, note="Only just.")
+    assert submit(own, row).status_code == 200
+    client = signed_in(workshop.checker)
+    page = " ".join(client.get("/work/checks/").content.decode().split())
+    cells = re.search(r"<td>\s*cardiology.*?</td>.*?<td class=\"num\">(\d+)</td>.*?<td class=\"num\">(\d+)</td>", page)
+    assert cells
+    assert "Deutsch" in cells[0]
+    assert cells.groups() == ("12", "3")  # characters; flagged or noted
+    # Returned with a mark and submitted again, the row says so.
+    claim(workshop)
+    held = " ".join(client.get("/work/checks/?show=held").content.decode().split())
+    assert "cardiology" in held
+    mark(client, row, first, "Which dose?")
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": ""})
+    assert "cardiology" in client.get("/work/checks/?show=done").content.decode()
+    row = work_of(workshop)
+    save(own, row, first, answer="5 mg.", note="Only just.")
+    assert submit(own, row).status_code == 200
+    page = " ".join(client.get("/work/checks/").content.decode().split())
+    assert "1 criterion was marked for review" in page

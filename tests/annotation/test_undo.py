@@ -1,0 +1,174 @@
+"""Undo of a submission, an acceptance and the end of an adjudication."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
+from annotation.selectors.ratings import group_ratings
+from consilium.core.errors import Conflict
+from consilium.statistics.outcomes import Outcome
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import decide
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def undo(user: User, url: str) -> Any:
+    return signed_in(user).post(f"/work/{url}/undo/", "{}", content_type="application/json")
+
+
+def first_of(workshop: Workshop) -> Assignment:
+    row = workshop.queue()[0]
+    row.refresh_from_db()
+    return row
+
+
+def claim(workshop: Workshop) -> None:
+    waiting = access.waiting_checks(workshop.checker)
+    assert services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+
+
+def test_submitted_work_goes_back_with_all_its_decisions() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "met", "not_met")
+    answer = undo(workshop.annotator, row.public_id)
+    assert (answer.status_code, answer.json()) == (200, {"url": f"/work/{row.public_id}/"})
+    row = first_of(workshop)
+    assert (row.status, row.round, row.submitted_at) == ("draft", 1, None)
+    assert list(Decision.objects.order_by("criterion").values_list("outcome", flat=True)) == [
+        "met", "not_met", "not_met",
+    ]  # fmt: skip
+    assert not access.waiting_checks(workshop.checker).exists()
+    assert undo(workshop.annotator, row.public_id).status_code == 409  # it is undone already
+    # It can be changed and submitted again.
+    body = json.dumps({"decisions": [], "have": ""})
+    page = signed_in(workshop.annotator)
+    assert page.post(f"/work/{row.public_id}/submit/", body, content_type="application/json").status_code == 200
+    assert first_of(workshop).status == "submitted"
+
+
+def test_work_of_a_second_round_goes_back_as_returned() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+    claim(workshop)
+    services.return_check(assignment=row, checker=workshop.checker, note="Again, please.", at=timezone.now())
+    row = first_of(workshop)
+    services.submit(assignment=row, annotator=workshop.annotator, at=timezone.now())
+    assert undo(workshop.annotator, row.public_id).status_code == 200
+    row = first_of(workshop)
+    assert (row.status, row.round) == ("returned", 2)
+    assert row.submitted_at is not None  # it was submitted in round 1
+
+
+def test_nothing_is_undone_late_or_once_a_checker_has_claimed_it() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+    late = first_of(workshop).submitted_at + timedelta(seconds=16)  # type: ignore[operator]
+    with pytest.raises(Conflict, match="more than 10 seconds"):
+        services.undo_submit(assignment=row, annotator=workshop.annotator, at=late)
+    claim(workshop)
+    refused = undo(workshop.annotator, row.public_id)
+    assert refused.status_code == 409
+    assert "someone else has continued" in refused.json()["detail"]
+    assert first_of(workshop).status == "in_check"
+    # Neither the checker nor another annotator can undo the submission.
+    for user in (workshop.checker, workshop.people()[1]):
+        assert undo(user, row.public_id).status_code == 404
+
+
+def test_undoing_the_submission_withdraws_the_conflict_that_it_opened() -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3)
+    workshop.conflict()
+    response = workshop.queue()[0].response_id
+    last = Assignment.objects.filter(response=response).order_by("-accepted_at").select_related("annotator")[0]
+    assert undo(last.annotator, last.public_id).status_code == 200
+    assert not Adjudication.objects.exists()
+    last.refresh_from_db()
+    assert (last.status, last.accepted_at) == ("draft", None)
+    # The conflict opens again with the next submission.
+    services.submit(assignment=last, annotator=last.annotator, at=timezone.now())
+    assert Adjudication.objects.count() == 1
+    claimed = services.claim_adjudication(adjudicator=workshop.adjudicator, waiting=Adjudication.objects.all())
+    assert claimed is not None
+    assert undo(last.annotator, last.public_id).status_code == 409
+    last.refresh_from_db()
+    assert last.status == "accepted"
+    assert Adjudication.objects.exists()
+
+
+def test_an_accepted_check_goes_back_to_its_checker_with_the_amendments() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+    claim(workshop)
+    criterion = services.criteria_of(row)[0]
+    terms = {"criterion": criterion, "outcome": "not_met", "reason": "No dose."}
+    services.amend(assignment=row, checker=workshop.checker, at=timezone.now(), **terms)
+    services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+    assert len(group_ratings(workshop.group, "checked")) == 3
+    answer = undo(workshop.checker, f"checks/{row.public_id}")
+    assert (answer.status_code, answer.json()) == (200, {"url": f"/work/checks/{row.public_id}/"})
+    row = first_of(workshop)
+    assert (row.status, row.checker, row.accepted_at) == ("in_check", workshop.checker, None)
+    assert Check.objects.values_list("result", "finished_at").get() == ("", None)
+    assert Amendment.objects.values_list("outcome", "reason").get() == ("not_met", "No dose.")
+    assert len(group_ratings(workshop.group, "checked")) == 0
+    assert undo(workshop.checker, f"checks/{row.public_id}").status_code == 409
+    services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+    assert group_ratings(workshop.group, "checked").outcome.tolist() == [0, 1, 1]
+    finished = Check.objects.get().finished_at
+    assert finished is not None
+    with pytest.raises(Conflict, match="more than 10 seconds"):
+        services.undo_accept(assignment=row, checker=workshop.checker, at=finished + timedelta(seconds=16))
+
+
+def test_a_finished_adjudication_opens_again_and_its_rulings_do_not_count() -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3)
+    workshop.conflict()
+    adjudicator = workshop.adjudicator
+    row = services.claim_adjudication(adjudicator=adjudicator, waiting=Adjudication.objects.all())
+    assert row is not None
+    for criterion in row.criteria:
+        services.rule(adjudication=row, adjudicator=adjudicator, criterion=criterion, outcome="met", at=timezone.now())
+    services.finish_adjudication(adjudication=row, adjudicator=adjudicator, at=timezone.now())
+    assert group_ratings(workshop.group, "final").outcome.tolist() == [1, 1, 1]
+    answer = undo(adjudicator, f"adjudications/{row.public_id}")
+    assert (answer.status_code, answer.json()) == (200, {"url": f"/work/adjudications/{row.public_id}/"})
+    row.refresh_from_db()
+    assert (row.status, row.adjudicator, row.finished_at) == ("open", adjudicator, None)
+    assert set(Ruling.objects.values_list("outcome", "final_at")) == {("met", None)}
+    assert group_ratings(workshop.group, "final").outcome.tolist()[:2] == [Outcome.UNDECIDED] * 2
+    assert undo(adjudicator, f"adjudications/{row.public_id}").status_code == 409
+
+
+def test_undo_through_the_api() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+    own = signed_in(workshop.annotator)
+    assert own.post(f"/api/v1/work/assignments/{row.public_id}/undo/").status_code == 204
+    assert own.post(f"/api/v1/work/assignments/{row.public_id}/undo/").status_code == 409
+    assert own.post(f"/api/v1/work/assignments/{row.public_id}/submit/").status_code == 200
+    checker = signed_in(workshop.checker)
+    checker.post("/api/v1/work/checks/next/")
+    assert checker.post(f"/api/v1/work/checks/{row.public_id}/accept/").status_code == 204
+    assert checker.post(f"/api/v1/work/checks/{row.public_id}/undo/").status_code == 204
+    assert first_of(workshop).status == "in_check"
