@@ -73,12 +73,14 @@ def undo_finish(*, adjudication: Adjudication, adjudicator: User, at: datetime) 
     """
     row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
     finished_at = row.finished_at
-    between = Adjudication.objects.filter(
-        response=row.response_id, other_group__isnull=False, created_at__gte=finished_at
-    ).exclude(pk=row.pk)
-    if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or between.exists():
+    if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or finished_at is None:
         raise Conflict(str(TOO_LATE))
     _refuse_if_over(finished_at, at)
+    between = Adjudication.objects.filter(
+        response=row.response_id, other_group__isnull=False, created_at__gte=finished_at
+    )
+    if between.exclude(pk=row.pk).exists():
+        raise Conflict(str(TOO_LATE))
     transition(row, source=[Adjudication.Status.DONE], target=Adjudication.Status.OPEN, finished_at=None)
     Ruling.objects.filter(adjudication=row, final_at=finished_at).update(final_at=None)
     adjudication.status = row.status

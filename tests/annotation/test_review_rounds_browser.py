@@ -1,0 +1,165 @@
+"""Marked criteria and undo, in a real browser: from the check over the annotator's answer to the second round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Amendment, Assignment, Check, Decision
+from tests.annotation.conftest import build_workshop
+from tests.conftest import Watch
+from tests.factories import decide
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+
+
+def test_marked_criteria_go_to_the_annotator_and_come_back_answered(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(criteria=5, responses=2, check_policy="all")
+    decide(workshop.queue()[0], "met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("a")
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.keyboard.press("Enter")  # without a line nothing is marked
+    expect(page.locator("[data-reason]:visible")).to_have_attribute("aria-invalid", "true")
+    page.keyboard.type("Which dose does it name?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("0 amended · 1 to review")
+    current = page.locator(".criterion.current")
+    expect(current).to_contain_text("Which dose does it name?")
+    expect(current.locator("[data-set=met]")).to_have_attribute("aria-pressed", "true")  # the annotator's outcome
+    page.keyboard.press("j")
+    current.get_by_role("button", name="Mark for review").click()
+    page.keyboard.type("Not about children?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("0 amended · 2 to review")
+    page.keyboard.press("u")
+    expect(page.locator("#summary")).to_have_text("0 amended · 1 to review")
+    page.keyboard.press("a")
+    page.keyboard.type("Is this about children?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("0 amended · 2 to review")
+    watch.allow(r"accept/")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("2 criteria are marked for review")
+    page.keyboard.press("r")
+    expect(page.locator("#marked-criteria [data-numbers]")).to_have_text("1, 2")
+    page.keyboard.press("Control+Enter")  # marks need no note
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert Check.objects.values_list("result", "n_to_review").get() == ("returned", 2)
+
+    own = new_page(workshop.annotator)
+    own.goto("/work/")
+    expect(own.locator(".returned")).to_contain_text("Is this about children?")
+    own.get_by_role("link", name="Review and resubmit").click()
+    expect(own.locator(".criterion:visible")).to_have_count(2)
+    expect(own.locator(".criterion.current .n")).to_have_text("1")
+    own.keyboard.press("Control+Enter")
+    expect(own.locator("#refusal")).to_contain_text("2 criteria still need your review")
+    field = own.locator(".criterion.current [data-answer-field]")
+    expect(field).to_be_focused()
+    own.keyboard.type("5 mg, in the list.")
+    own.keyboard.press("Escape")
+    expect(own.locator("#saved")).to_contain_text("Saved")
+    own.reload()
+    expect(own.locator(".criterion.current .n")).to_have_text("2")  # the first that is still to be reviewed
+    expect(own.locator(".criterion [data-answer-field]").first).to_have_value("5 mg, in the list.")
+    own.keyboard.press("n")
+    expect(own.locator("#saved")).to_contain_text("Saved")
+    own.keyboard.press("Control+Enter")
+    expect(own).to_have_url(re.compile("/work/$"))
+    second = Decision.objects.filter(round=2).order_by("criterion").values_list("outcome", "answer")
+    assert list(second)[:3] == [("met", "5 mg, in the list."), ("not_met", ""), ("met", "")]
+
+    page.reload()
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator("#place")).to_have_text("Check, round 2")
+    expect(page.locator(".criterion:visible")).to_have_count(2)
+    expect(page.locator(".criterion:visible").first).to_contain_text("5 mg, in the list.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_contain_text("Accepted")
+    assert not Amendment.objects.filter(check_row__round=2).exists()
+
+
+def test_an_answer_waits_out_a_lost_connection(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(criteria=2, responses=2, check_policy="all")
+    decide(workshop.queue()[0], "met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("a")
+    page.keyboard.type("Which dose?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("1 to review")
+    page.keyboard.press("r")
+    expect(page.locator("#send-back textarea")).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    watch.allow(r"/decisions/")
+    own = new_page(workshop.annotator)
+    own.goto(f"/work/{workshop.queue()[0].public_id}/")
+    expect(own.locator(".criterion.current .n")).to_have_text("1")
+    own.route("**/decisions/", lambda route: route.abort())
+    own.locator("[data-answer-field]").fill("5 mg.")
+    own.keyboard.press("Escape")
+    expect(own.locator("#saved")).to_contain_text("1 waiting")
+    assert not Decision.objects.exclude(answer="").exists()
+    own.unroute("**/decisions/")
+    own.once("dialog", lambda dialog: dialog.accept())
+    own.reload()
+    expect(own.locator("#saved")).to_contain_text("Saved")
+    expect(own.locator("[data-answer-field]")).to_have_value("5 mg.")
+    assert Decision.objects.get(round=2, answer="5 mg.").outcome == "met"
+
+
+def test_submit_and_accept_are_undone_by_button_and_by_key(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=2, check_policy="all")
+    decide(workshop.queue()[0], "met", submit=False)
+    own = new_page(workshop.annotator)
+    own.goto(f"/work/{workshop.queue()[0].public_id}/")
+    expect(own.locator(".criterion.current")).to_have_count(1)
+    own.keyboard.press("Control+Enter")
+    expect(own).to_have_url(re.compile("/work/$"))
+    own.locator(".toast", has_text="Submitted.").get_by_role("button", name="Undo").click()
+    expect(own).to_have_url(re.compile(rf"/work/{workshop.queue()[0].public_id}/$"))
+    expect(own.locator("#graded-text")).to_have_text("2 / 2")
+    assert Assignment.objects.get(annotator=workshop.annotator).status == "draft"
+    own.keyboard.press("Control+Enter")
+    expect(own).to_have_url(re.compile("/work/$"))
+
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    check = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    expect(page.locator(".toast", has_text="Accepted.")).to_have_count(1)
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(check)
+    expect(page.locator("#finish-form")).to_be_visible()
+    assert Check.objects.get().result == ""
+
+
+def test_the_key_u_undoes_the_submission_on_the_next_response(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=4)
+    first = workshop.queue()[0]
+    decide(first, "met", submit=False)
+    page = new_page(workshop.annotator)
+    page.goto(f"/work/{first.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#place")).to_have_text("Response 2 of 2")
+    expect(page.locator(".toast")).to_contain_text("Submitted.")
+    page.keyboard.press("u")
+    expect(page).to_have_url(re.compile(rf"/work/{first.public_id}/$"))
+    expect(page.locator("#place")).to_have_text("Response 1 of 2")
+    first.refresh_from_db()
+    assert first.status == "draft"
