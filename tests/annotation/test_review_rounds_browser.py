@@ -54,6 +54,7 @@ def test_marked_criteria_go_to_the_annotator_and_come_back_answered(new_page: Ne
     expect(page).to_have_url(re.compile("/work/checks/$"))
     assert Check.objects.values_list("result", "n_to_review").get() == ("returned", 2)
 
+    watch.allow(r"submit/")
     own = new_page(workshop.annotator)
     own.goto("/work/")
     expect(own.locator(".returned")).to_contain_text("Is this about children?")
