@@ -72,6 +72,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/batches.csv", batches.batches_csv, name="batches-csv"),
     path("b/<slug:slug>/conflicts.csv", batches.conflicts_csv, name="conflicts-csv"),
     path("b/<slug:slug>/batches/<str:public_id>/pieces.csv", batches.pieces_csv, name="batch-pieces"),
+    path("b/<slug:slug>/batches/<str:public_id>/reviewed.csv", batches.reviewed_csv, name="batch-reviewed"),
     path("b/<slug:slug>/batches/<str:public_id>/handover/", handover.hand_over, name="batch-handover"),
     path("b/<slug:slug>/batches/", batches.batches, name="batches"),
     path("b/<slug:slug>/batches/new/", batches.new, name="batch-new"),

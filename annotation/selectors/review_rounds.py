@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from annotation.models import Amendment, Assignment, Decision, Outcome
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.models import Amendment, Assignment, Batch, Decision, Outcome, Physician
+from rubrics.models import RubricItem
 
 TO_REVIEW = "review"  # what a checker chooses in place of an outcome, so that the annotator reviews the criterion
 CHECK_CHOICES = [*Outcome.choices, (TO_REVIEW, TO_REVIEW)]
@@ -46,3 +50,53 @@ def unreviewed_criteria(assignment: Assignment) -> set[int]:
         if not (criterion in now and now[criterion].answer)
         and not is_changed(now.get(criterion), before.get(criterion))
     }
+
+
+REVIEW_COLUMNS = (
+    *("batch", "case", "candidate", "setting", "sample", "physician", "checker", "round", "criterion", "asked"),
+    *("outcome", "outcome_after", "changed", "answer"),
+)
+REVIEW_TEXT = ("batch", "case", "candidate", "setting", "physician", "checker", "asked", "answer")
+
+
+def review_rows(batch: Batch) -> Iterator[dict[str, Any]]:
+    """Rows of the CSV: each criterion that a returned check asked to review; physicians by pseudonym.
+
+    ``round`` is that of the check, ``outcome`` the decision then. The columns after it are empty until the annotator
+    has submitted the work again.
+    """
+    names = dict(Physician.objects.filter(benchmark=batch.group.benchmark_id).values_list("user_id", "pseudonym"))
+    marks = Amendment.objects.filter(check_row__assignment__batch=batch, check_row__result="returned", to_review=True)
+    works = marks.values("check_row__assignment")
+    decisions = {
+        (row.assignment_id, row.criterion_id, row.round): row
+        for row in Decision.objects.filter(assignment__in=works, criterion__in=marks.values("criterion"))
+    }
+    positions: dict[tuple[int, int], int] = {
+        (rubric, criterion): position
+        for rubric, criterion, position in RubricItem.objects.filter(
+            rubric__in=marks.values("check_row__assignment__rubric"), criterion__in=marks.values("criterion")
+        ).values_list("rubric", "criterion", "position")
+    }
+    rows = marks.select_related("check_row__assignment__case", "check_row__assignment__response__candidate")
+    for mark in rows.order_by("check_row__assignment", "check_row__round", "criterion"):
+        check, work = mark.check_row, mark.check_row.assignment
+        before = decisions.get((work.pk, mark.criterion_id, check.round))
+        after = decisions.get((work.pk, mark.criterion_id, check.round + 1))
+        submitted = after is not None and (work.round > check.round + 1 or work.status not in Assignment.OPEN)
+        row = {
+            "batch": batch.title,
+            "case": work.case.key,
+            "candidate": work.response.candidate.name,
+            "setting": work.response.setting,
+            "sample": work.response.sample,
+            "physician": names.get(work.annotator_id, ""),
+            "checker": names.get(check.checker_id, ""),
+            "round": check.round,
+            "criterion": positions.get((work.rubric_id, mark.criterion_id)),
+            "asked": mark.reason,
+            "outcome": before.outcome if before else "",
+        }
+        if submitted and after is not None:
+            row |= {"outcome_after": after.outcome, "changed": is_changed(after, before), "answer": after.answer}
+        yield row

@@ -56,7 +56,7 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         waiting = waiting.filter(batch__group__benchmark=benchmark)
         held = held.filter(batch__group__benchmark=benchmark)
         done = done.filter(assignment__batch__group__benchmark=benchmark)
-    columns = ("public_id", "round", "submitted_at", "batch__title", "batch__status", "batch__due_date")
+    columns: tuple[str, ...] = ("public_id", "round", "submitted_at", "batch__title", "batch__status", "batch__due_date")
     again = Case(When(checker=user.pk, then=Value(1)), default=Value(0))
     about_case = {"tags": F("case__tags"), "language": F("case__language"), "length": Length("response__text")}
     remarked = Decision.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round")).filter(
@@ -67,7 +67,7 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         "flagged": Coalesce(Subquery(remarked.order_by().values("assignment").annotate(n=Count("pk")).values("n")), 0),
         "to_review": Coalesce(Subquery(returned.values("n_to_review")[:1]), 0),
     }
-    columns = (*columns, *about_case, *about_work)
+    columns += (*about_case, *about_work)
     waiting_rows, held_rows = (rows.annotate(**about_case, **about_work) for rows in (waiting, held))
     rows = {
         "waiting": waiting_rows.annotate(again=again)

@@ -6,6 +6,7 @@ A step can be undone for `UNDO_SECONDS`, as long as nobody else has continued fr
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -38,7 +39,7 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
         withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at)
     target = Assignment.Status.DRAFT if row.round == 1 else Assignment.Status.RETURNED
     # Returned work was submitted before, so it keeps a time of submission.
-    changes = {"submitted_at": None} if row.round == 1 else {}
+    changes: dict[str, Any] = {"submitted_at": None} if row.round == 1 else {}
     transition(row, source=[row.status], target=target, accepted_at=None, **changes)
     assignment.status = row.status
 

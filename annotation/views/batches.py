@@ -21,6 +21,7 @@ from annotation.dashboard.names import people_of
 from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
+from annotation.selectors import review_rounds
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.drawing import ResponseFilter
@@ -274,6 +275,15 @@ def pieces_csv(request: SignedInRequest, slug: str, public_id: str) -> Streaming
     chosen = PieceForm(request.GET, physicians=list(people.values())).chosen()
     words = ("batch", "case", "candidate", "setting", "physician", "checker")
     return csv_file(f"pieces-{row.public_id}", pieces.PIECE_COLUMNS, pieces.piece_rows(row, chosen, people), words)
+
+
+@require_safe
+@signed_in
+def reviewed_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The criteria that checkers asked to review, with the annotators' answers, as CSV; physicians by pseudonym."""
+    row = access.get_administered_batch(request.user, slug, public_id)
+    rows = review_rounds.review_rows(row)
+    return csv_file(f"reviewed-{row.public_id}", review_rounds.REVIEW_COLUMNS, rows, review_rounds.REVIEW_TEXT)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -300,6 +300,7 @@ ENDPOINTS |= {
     "annotation:batch-open": Endpoint(ADMIN, a_batch, writes_only=True),
     "annotation:batch-close": Endpoint(ADMIN, a_batch, writes_only=True),
     "annotation:batch-extend": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-reviewed": Endpoint(ADMIN, a_batch),
     "annotation:batch-progress": Endpoint(STAFF, a_batch),
     "annotation:conflicts": Endpoint(STAFF, slug),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from typing import Any
@@ -188,6 +190,30 @@ def test_the_next_round_shows_what_was_marked_and_what_changed_and_the_first_sta
     assert "5 mg, in the list." not in before
     own_page = own.get(f"/work/{row.public_id}/").content.decode()
     assert "Your answer" in row_of(own_page, first)
+
+
+def test_an_admin_gets_marks_and_answers_as_csv(checked: Workshop) -> None:
+    client, row = signed_in(checked.checker), work_of(checked)
+    first, _second, third, _fourth = services.criteria_of(row)
+    mark(client, row, third, "Which dose?")
+    mark(client, row, first, "Is this about children?")
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": ""})
+    row = work_of(checked)
+    own = signed_in(checked.annotator)
+    save(own, row, first, outcome="not_met")
+    save(own, row, third, answer="5 mg.")
+    url = f"/b/{checked.benchmark.slug}/batches/{checked.batch.public_id}/reviewed.csv"
+
+    def table() -> list[list[str]]:
+        rows = csv.DictReader(io.StringIO(signed_in(checked.admin).get(url).getvalue().decode("utf-8-sig")))
+        names = ("criterion", "asked", "outcome", "outcome_after", "changed", "answer")
+        return [[line[name] for name in names] for line in rows]
+
+    marks = [["1", "Is this about children?", "met"], ["3", "Which dose?", "met"]]
+    assert table() == [[*line, "", "", ""] for line in marks]  # not submitted yet
+    assert submit(own, row).status_code == 200
+    assert [line[3:] for line in table()] == [["not_met", "true", ""], ["met", "false", "5 mg."]]
+    assert signed_in(checked.checker).get(url).status_code == 404
 
 
 def test_a_stale_answer_overwrites_nothing_and_gets_the_stored_one(checked: Workshop) -> None:
