@@ -56,7 +56,8 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         waiting = waiting.filter(batch__group__benchmark=benchmark)
         held = held.filter(batch__group__benchmark=benchmark)
         done = done.filter(assignment__batch__group__benchmark=benchmark)
-    columns: tuple[str, ...] = ("public_id", "round", "submitted_at", "batch__title", "batch__status", "batch__due_date")
+    columns: tuple[str, ...] = ("public_id", "round", "submitted_at")
+    columns += ("batch__title", "batch__status", "batch__due_date")
     again = Case(When(checker=user.pk, then=Value(1)), default=Value(0))
     about_case = {"tags": F("case__tags"), "language": F("case__language"), "length": Length("response__text")}
     remarked = Decision.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round")).filter(
