@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
@@ -193,13 +193,13 @@ class ResetPasswordForm(AllauthResetPasswordForm):
 
 
 class DeliveryForm(forms.Form):
-    """How a person wants to be told of each kind of notification."""
+    """How a person wants to be told of each of ``kinds`` of notifications."""
 
-    def __init__(self, *args: Any, current: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, current: Mapping[str, str], kinds: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind, label in Notification.Kind.choices:
+        for kind in kinds:
             self.fields[kind] = forms.ChoiceField(
-                label=label,
+                label=Notification.Kind(kind).label,
                 choices=NotificationSetting.Delivery.choices,
                 initial=current[kind],
                 help_text=ABOUT[Notification.Kind(kind)],

@@ -172,6 +172,13 @@ class Notification(models.Model):
         HELD_BACK = "held_back", _("Assignments paused")
         INVITATION = "invitation", _("Added to a benchmark")
         RUBRIC = "rubric", _("Rubrics you write or review")
+        JOB_DONE = "job_done", _("Finished jobs and runs")
+        JOB_FAILED = "job_failed", _("Failed jobs and runs")
+        BATCH = "batch", _("Completed batches")
+        CONFLICT = "conflict", _("New conflicts")
+        BUDGET = "budget", _("Budgets used up")
+        WORKER = "worker", _("Background work stopped")
+        ACCOUNT = "account", _("Account security")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")

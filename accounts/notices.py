@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts import staff_notices
 from accounts.models import Notification
 
 Kind = Notification.Kind
@@ -41,6 +42,28 @@ ABOUT = {
     Kind.RUBRIC: gettext_lazy(
         "A rubric is waiting for your review, one of yours was returned or published, or there are suggestions for it."
     ),
+    Kind.JOB_DONE: gettext_lazy(
+        "An import, a report, a release, a training or a run that you started is finished, if it took longer than ten "
+        "seconds."
+    ),
+    Kind.JOB_FAILED: gettext_lazy("One of these that you started failed, or one in a benchmark that you manage."),
+    Kind.BATCH: gettext_lazy("All work in a batch is completed."),
+    Kind.CONFLICT: gettext_lazy(
+        "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
+    ),
+    Kind.BUDGET: gettext_lazy("A run stopped because its budget is used up."),
+    Kind.WORKER: gettext_lazy("Imports, reports and runs are waiting because no worker is running."),
+    Kind.ACCOUNT: gettext_lazy("An admin was shown a link with which a new password for your account can be chosen."),
+}
+# The kinds whose texts are in `accounts.staff_notices`.
+_STAFF = {
+    Kind.JOB_DONE: staff_notices.end_of_job,
+    Kind.JOB_FAILED: staff_notices.end_of_job,
+    Kind.BUDGET: staff_notices.end_of_job,
+    Kind.BATCH: staff_notices.batch_completed,
+    Kind.CONFLICT: staff_notices.conflicts_opened,
+    Kind.WORKER: staff_notices.no_worker,
+    Kind.ACCOUNT: staff_notices.password_link_shown,
 }
 
 
@@ -55,6 +78,8 @@ class Words:
 def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
     """The text of ``notification`` in the active language. Mails name no physician, not even by pseudonym."""
     values: dict[str, Any] = notification.values
+    if (words := _STAFF.get(Kind(notification.kind))) is not None:
+        return Words(*words(values))
     batch = {"batch": values.get("batch", "")}
     match notification.kind:
         case Kind.NEW_WORK:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,6 +20,7 @@ from agreement.reports.endpoint_facts import marked
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
+from consilium.core.i18n import english
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
@@ -26,6 +28,7 @@ from consilium.statistics.intervals import interval_rule
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.beginning import unfinished_or_new
+from rubrics.services.job_notices import END_OF_JOB, notify_of_end
 
 
 def software() -> str:
@@ -154,6 +157,20 @@ class ReportJobs(JobKind[Report]):
         with transaction.atomic():
             attempt.finish(progress=1.0, result=result.as_json(), input_digest=result.digest, software=software())
             store_tables(report, result.tables)
+
+    def ended(self, job: Report, *, status: str, at: datetime) -> None:
+        """Notify who requested the report; the admins, too, if it failed."""
+        notify_of_end(
+            benchmark=job.benchmark,
+            by=job.created_by_id,
+            begun_at=job.created_at,
+            what="report",
+            end=END_OF_JOB[status],
+            url=reverse("agreement:report", args=[job.benchmark.slug, job.section, job.public_id]),
+            at=at,
+            label=english(Report.Kind(job.kind).label),
+            title=job.name,
+        )
 
 
 REPORTS = register(ReportJobs())

@@ -58,3 +58,11 @@ def _ensure_server(**_kwargs: Any) -> None:
         from standalone.embedded import ensure
 
         ensure(settings.CONSILIUM_HOME)
+
+
+@beat_init.connect
+def _watch_workers(**_kwargs: Any) -> None:
+    """Beat runs where no worker does, so it notices when there is none. Connected after `_ensure_server`."""
+    from config.worker_watch import WorkerWatch
+
+    WorkerWatch().start()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from django.core.files import File
 from django.db import connection, transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -26,6 +27,7 @@ from releases.content.folder import write_zip
 from releases.content.options import ReleaseOptions, read_options
 from releases.models import Release
 from rubrics.models import Benchmark
+from rubrics.services.job_notices import END_OF_JOB, notify_of_end
 
 MAX_NOTES_LENGTH = 20_000
 VERSION_TAKEN = (*OPEN, JobStatus.DONE)
@@ -148,6 +150,19 @@ class ReleaseJobs(JobKind[Release]):
             packed = Path(name) / "release.zip"
             write_zip(root, packed, top=archive_name(release))
             _keep(attempt, built, packed)
+
+    def ended(self, job: Release, *, status: str, at: datetime) -> None:
+        """Notify who requested the release; the admins, too, if it failed."""
+        notify_of_end(
+            benchmark=job.benchmark,
+            by=job.created_by_id,
+            begun_at=job.created_at,
+            what="release",
+            end=END_OF_JOB[status],
+            url=reverse("releases:release", args=[job.benchmark.slug, job.public_id]),
+            at=at,
+            name=job.version,
+        )
 
 
 RELEASES = register(ReleaseJobs())

@@ -27,7 +27,16 @@ DEFAULTS: dict[str, str] = {
     Kind.HELD_BACK: Delivery.AT_ONCE,
     Kind.INVITATION: Delivery.AT_ONCE,
     Kind.RUBRIC: Delivery.DIGEST,
+    Kind.JOB_DONE: Delivery.PRODUCT,
+    Kind.JOB_FAILED: Delivery.AT_ONCE,
+    Kind.BATCH: Delivery.DIGEST,
+    Kind.CONFLICT: Delivery.DIGEST,
+    Kind.BUDGET: Delivery.AT_ONCE,
+    Kind.WORKER: Delivery.AT_ONCE,
+    Kind.ACCOUNT: Delivery.AT_ONCE,
 }
+# Kinds that only those get who run a benchmark.
+STAFF_KINDS = (Kind.JOB_DONE, Kind.JOB_FAILED, Kind.BATCH, Kind.CONFLICT, Kind.BUDGET, Kind.WORKER)
 UNSUBSCRIBE_SALT = "accounts.unsubscribe"
 DAILY = "daily"  # in an unsubscribe token: every kind that the daily mail holds
 
@@ -91,6 +100,13 @@ def settings_of(user: User) -> dict[str, str]:
     """Kind → delivery, for every kind."""
     chosen = deliveries([user.pk])
     return {kind: chosen.get((user.pk, kind), default) for kind, default in DEFAULTS.items()}
+
+
+def kinds_for(user: User) -> list[str]:
+    """The kinds that ``user`` can get: `STAFF_KINDS` only where they run a benchmark."""
+    # The app of benchmarks is a layer above this one, so the query names its relation and imports nothing.
+    runs_one = User.objects.filter(pk=user.pk, benchmark_roles__active=True).exists()
+    return [kind for kind in DEFAULTS if runs_one or kind not in STAFF_KINDS]
 
 
 @transaction.atomic

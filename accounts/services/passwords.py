@@ -9,12 +9,14 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.db import transaction
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from accounts.models import Invitation, PasswordLink, User
+from accounts.models import Invitation, Notification, PasswordLink, User
 from accounts.services.invitations import has_access_elsewhere
 from accounts.services.mails import has_mail_server
+from accounts.services.notifications import notify
 from consilium.core.errors import Conflict
 
 logger = logging.getLogger(__name__)
@@ -50,6 +52,14 @@ def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime)
             _("This account does not belong to this benchmark alone. Ask the server administrator for a link.")
         )
     row = PasswordLink.objects.create(user=user, scope=scope, title=title, link_shown_to=by, link_shown_at=at)
+    notify(
+        user=user,
+        kind=Notification.Kind.ACCOUNT,
+        benchmark_title=title,
+        url=reverse("account_change_password"),
+        at=at,
+        admin=str(by),
+    )
     logger.info("A link to a new password was shown to an admin", extra={"user": user.pk, "by": by.pk, "scope": scope})
     return password_link(user=user), row
 

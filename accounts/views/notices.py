@@ -72,7 +72,8 @@ def read_all(request: SignedInRequest) -> HttpResponse:
 def deliveries(request: SignedInRequest) -> HttpResponse:
     """For each kind: only here, in a daily mail, or by mail at once."""
     current = notification_services.settings_of(request.user)
-    form = DeliveryForm(request.POST if request.method == "POST" else None, current=current)
+    kinds = notification_services.kinds_for(request.user)
+    form = DeliveryForm(request.POST if request.method == "POST" else None, current=current, kinds=kinds)
     if request.method == "POST" and form.is_valid():
         notification_services.choose_deliveries(user=request.user, choices=form.cleaned_data)
         messages.success(request, _("Your notification settings were saved."))

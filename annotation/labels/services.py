@@ -21,6 +21,7 @@ from annotation.models import CANNOT_TELL, NO_LEVEL, Batch, LabelAnswer, LabelQu
 from annotation.selectors.case_work import following
 from annotation.services.decisions import checked_passages
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
+from annotation.services.staff_notices import notify_of_completed_batch
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, shared_lock_sql
@@ -412,6 +413,7 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
             submitted_at=at,
             started_at=row.started_at or at,
         )
+    notify_of_completed_batch(batch=row.batch, at=at)
     task.status, task.submitted_at = row.status, row.submitted_at
 
 

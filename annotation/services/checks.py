@@ -23,6 +23,7 @@ from annotation.services.rules import (
     refuse_unless_open,
 )
 from annotation.services.slots import put_back_check, release_if_left
+from annotation.services.staff_notices import notify_of_completed_batch
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -130,6 +131,7 @@ def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None
     transition(check, field="result", source=[""], target=Check.Result.ACCEPTED, finished_at=at)
     settle_beside(work=row, at=at)
     open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
+    notify_of_completed_batch(batch=row.batch, at=at)
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchI
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from annotation.services.rules import TOO_LATE
 from consilium.core.errors import Conflict, DomainError
+from annotation.services.staff_notices import notify_of_conflicts
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
 from consilium.statistics.outcomes import Outcome
@@ -84,9 +85,11 @@ class Opened:
 def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime) -> None:
     """Open an adjudication where all of the group's work on the response is accepted and does not agree.
 
-    Called whenever work is accepted.
+    Called whenever work is accepted. The admins are notified, at most once a day.
     """
-    open_group_conflicts(group=group, works={(response.pk, rubric.pk)}, at=at)
+    opened = open_group_conflicts(group=group, works={(response.pk, rubric.pk)}, at=at)
+    if opened.responses:
+        notify_of_conflicts(benchmark=group.benchmark, count=opened.responses, at=at)
 
 
 @transaction.atomic
@@ -205,7 +208,8 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
     )
     left = BatchItem.objects.filter(Exists(accepted), batch=batch).filter(Exists(unfinished) | Exists(without))
     for item in left.select_related("response", "rubric", "batch__group"):
-        open_conflicts_within(response=item.response, rubric=item.rubric, group=item.batch.group, at=at)
+        # No notification: the admin who closes the batch sees the conflicts on its page.
+        open_group_conflicts(group=item.batch.group, works={(item.response_id, item.rubric_id)}, at=at)
 
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:

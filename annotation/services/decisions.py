@@ -20,6 +20,7 @@ from annotation.selectors.review_rounds import unreviewed_criteria
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
+from annotation.services.staff_notices import notify_of_completed_batch
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
 from consilium.core.locks import RowLock, shared_lock_sql
@@ -333,6 +334,8 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.ACCEPTED, accepted_at=at, **changes)
         open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
     after_handing_in(assignment=row, at=at)
+    if row.status == Assignment.Status.ACCEPTED:
+        notify_of_completed_batch(batch=row.batch, at=at)
     _bring_up_to_date(assignment, row)
 
 

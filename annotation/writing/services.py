@@ -15,6 +15,7 @@ from accounts.models import User
 from annotation.models import WritingTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.staff_notices import notify_of_completed_batch
 from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.writing_plan import UNAIDED
 from consilium.core.active_time import add_seconds
@@ -118,6 +119,7 @@ def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at
         started_at=row.started_at or at,
         response=response,
     )
+    notify_of_completed_batch(batch=row.batch, at=at)
     task.status, task.submitted_at, task.response = row.status, row.submitted_at, response
     return response
 

@@ -40,6 +40,12 @@ def translate_remark(text: str) -> str:
     return translate(from_english(text))
 
 
+def english(text: Any) -> str:
+    """A lazy text as it is in the source: what `gettext` translates for each reader later."""
+    with override(settings.LANGUAGE_CODE):
+        return str(text)
+
+
 def language_of(person: Any) -> override:
     """``with language_of(job.created_by):`` texts that a worker writes are in the language of that person.
 

@@ -51,7 +51,7 @@ import structlog
 from celery import current_app
 from django.conf import settings
 from django.core import checks
-from django.db import connection, models
+from django.db import connection, models, transaction
 from django.db.models import F, Q
 from django.utils.module_loading import autodiscover_modules
 
@@ -182,8 +182,7 @@ class Attempt(Generic[JobT]):
         Call it in one transaction with whatever else belongs to the result: `Superseded` then takes all of it back.
         """
         self.stop()  # the heartbeat must not wait for the row that this transaction now writes
-        ended = {"status": JobStatus.DONE, "finished_at": self.clock(), **values}
-        if not self._kind.held(self.job).update(**ended):
+        if not self._kind.end(self.job, at=self.clock(), **{"status": JobStatus.DONE, **values}):
             raise Superseded
         self.is_finished = True
 
@@ -239,6 +238,12 @@ class JobKind(Generic[JobT]):
         """The fields of a job that ``work`` refused, among them its status."""
         return {"status": JobStatus.FAILED, **self.error_values(str(error))}
 
+    def ended(self, job: JobT, *, status: str, at: datetime) -> None:
+        """Notify those whom the end of a job concerns, in the transaction that writes the end.
+
+        ``job`` is as its worker read it; ``status`` is the new one.
+        """
+
     # What services and tasks call -----------------------------------------------------------------------------------
 
     def enqueue(self, job: JobT) -> None:
@@ -259,10 +264,11 @@ class JobKind(Generic[JobT]):
         rows = self.model._default_manager.filter(pk=job_id)
         claimable = rows.filter(Q(status=JobStatus.PENDING) | self._worker_is_lost(at))
         message = self.worker_lost % {"times": MAX_ATTEMPTS}
-        if claimable.filter(attempts__gte=MAX_ATTEMPTS).update(
-            status=JobStatus.FAILED, finished_at=at, **self.error_values(message)
-        ):
-            return None
+        lost = claimable.filter(attempts__gte=MAX_ATTEMPTS)
+        with transaction.atomic():
+            if lost.update(status=JobStatus.FAILED, finished_at=at, **self.error_values(message)):
+                self.ended(rows.select_related(*self.related).get(), status=JobStatus.FAILED, at=at)
+                return None
         values = {"status": JobStatus.RUNNING, "started_at": at, "heartbeat_at": at, "attempts": F("attempts") + 1}
         is_claimed = claimable.update(**values, **self.blank_values())
         return rows.select_related(*self.related).get() if is_claimed else None
@@ -302,6 +308,14 @@ class JobKind(Generic[JobT]):
             pk=job.pk, status=JobStatus.RUNNING, attempts=job.attempts, started_at=job.started_at
         )
 
+    @transaction.atomic
+    def end(self, job: JobT, *, at: datetime, status: str, **values: Any) -> bool:
+        """Write how a claimed job ended, and notify; False if the claim is no longer the latest."""
+        if not self.held(job).update(status=status, finished_at=at, **values):
+            return False
+        self.ended(job, status=status, at=at)
+        return True
+
     def _worker_is_lost(self, at: datetime) -> Q:
         return Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - self.lost_after)
 
@@ -314,10 +328,9 @@ class JobKind(Generic[JobT]):
         except Superseded:
             logger.info("job_superseded", job=label(job), attempt=job.attempts)
         except DomainError as error:
-            self.held(job).update(finished_at=clock(), **self.refusal_values(error))
+            self.end(job, at=clock(), **self.refusal_values(error))
         except Exception:
-            message = self.error_values(str(self.crashed))
-            self.held(job).update(status=JobStatus.FAILED, finished_at=clock(), **message)
+            self.end(job, at=clock(), status=JobStatus.FAILED, **self.error_values(str(self.crashed)))
             raise
 
 

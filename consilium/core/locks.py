@@ -21,6 +21,7 @@ class RowLock(IntEnum):
     BATCH = 1002  # of a batch: a save holds it shared, pausing and closing take it alone
     LABEL_QUESTION = 1003  # of a question: an answer holds it shared, changed options take it alone
     PHYSICIAN_VOTES = 1004  # of a physician: votes that they hand in, and rulings that they give
+    BATCH_END = 1005  # of a batch: who ends a piece of work asks alone whether it was the last
     GOLD_SCHEDULE = 1031  # of an annotator: which of their claims are gold
 
 

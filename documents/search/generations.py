@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max, Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
@@ -14,6 +15,7 @@ from consilium.core.jobs import Attempt, Clock, JobKind, JobStatus, Progress, no
 from documents.models import Collection, Document, Passage, SearchGeneration
 from documents.search import folders
 from documents.search.index import Row
+from rubrics.services.job_notices import notify_of_end
 
 # So many passages are searched beside an index before a new one is built.
 MAX_BESIDE = 1000
@@ -71,7 +73,7 @@ class GenerationJobs(JobKind[SearchGeneration]):
     sweep_task = "documents.tasks.sweep_generations"
     worker_lost = gettext_lazy("The worker stopped unexpectedly %(times)s times while building the search index.")
     crashed = gettext_lazy("The search index could not be built; see the worker’s log for details.")
-    related = ("collection", "created_by")
+    related = ("collection__benchmark", "created_by")
 
     def work(self, attempt: Attempt[SearchGeneration]) -> None:
         """Build the index, and switch the searches of the collection to it."""
@@ -94,6 +96,22 @@ class GenerationJobs(JobKind[SearchGeneration]):
             attempt.finish(progress=1.0, passages=index.passages, last_passage=last_passage)
             older = Q(generation=None) | Q(generation__number__lt=generation.number)
             Collection.objects.filter(older, pk=collection.pk).update(generation=generation)
+
+    def ended(self, job: SearchGeneration, *, status: str, at: datetime) -> None:
+        """Notify the admins if the index could not be built. That it was built, searches show by themselves."""
+        if status != JobStatus.FAILED:
+            return
+        benchmark = job.collection.benchmark
+        notify_of_end(
+            benchmark=benchmark,
+            by=job.created_by_id,
+            begun_at=job.created_at,
+            what="index",
+            end="failed",
+            url=reverse("documents:collection", args=[benchmark.slug, job.collection.public_id]),
+            at=at,
+            title=job.collection.name,
+        )
 
 
 GENERATIONS = register(GenerationJobs())

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from documents.models import Document
 from drafting.models.runs import DRAFTING
 from drafting.runs.chain import steps_of
@@ -45,6 +47,8 @@ class DraftingKind(PipelineKind[DraftingConfig]):
     """A step whose answer stays faulty fails, and with it its case; others go on."""
 
     name = DRAFTING
+    label = gettext_lazy("Drafting runs")
+    route = "drafting:drafting-run"
     stages = names.STAGES
 
     def settings_of(self, run: PipelineRun, *, may_call: bool) -> DraftingConfig:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import BinaryIO, cast
 
 import pghistory
 from django.core.files import File
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError, ImportRefused, LineError
-from consilium.core.i18n import translate
+from consilium.core.i18n import english, translate
 from consilium.core.jobs import Attempt, Clock, JobKind, JobStatus, Values, register
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import Benchmark, ImportJob
 from rubrics.parsing.reader import Limits
+from rubrics.services.job_notices import END_OF_JOB, notify_of_end
 
 FINISHED = (JobStatus.DONE, JobStatus.REFUSED, JobStatus.FAILED)
 
@@ -169,6 +171,20 @@ class ImportJobs(JobKind[ImportJob]):
         """The errors of a file that was refused, by line where they have one."""
         errors = _errors(error.errors, error.total) if isinstance(error, ImportRefused) else None
         return {"status": JobStatus.REFUSED, **(errors or self.error_values(str(error)))}
+
+    def ended(self, job: ImportJob, *, status: str, at: datetime) -> None:
+        """Notify who uploaded the file; the admins, too, if the import failed."""
+        notify_of_end(
+            benchmark=job.benchmark,
+            by=job.created_by_id,
+            begun_at=job.created_at,
+            what="preview" if "preview" in job.options else "import",
+            end=END_OF_JOB[status],
+            url=reverse("rubrics:import", args=[job.benchmark.slug, job.public_id]),
+            at=at,
+            label=english(ImportJob.Kind(job.kind).label),
+            title=job.file_name,
+        )
 
 
 IMPORTS = register(ImportJobs())

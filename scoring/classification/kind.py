@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from consilium.core.drawing import keyed
 from consilium.llm.acuity import Choice, choice_messages, choice_schema, letter_distribution, parse_choice
 from consilium.llm.errors import ContentError
@@ -50,6 +52,8 @@ class ClassifyKind(PipelineKind[ClassificationSettings]):
     """A forced choice has a state in any case: an answer that names no one level is a result, and never a level."""
 
     name = CLASSIFY
+    label = gettext_lazy("Forced choices")
+    route = "scoring:classification-run"
     stages = (STAGE,)
     # Another candidate with the same settings is another draw: it must not get the same answers.
     reads_cache = False

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from consilium.llm.meter import Allowance
 from scoring.generation.asking import MESSAGES_ENDPOINT, request_for, response_of
 from scoring.generation.config import GenerationConfig, generation_config
@@ -43,6 +45,8 @@ class ResponsesKind(PipelineKind[GenerationSettings]):
     """A response is what a user would have seen: an answer that was cut or is a refusal is one, and marked."""
 
     name = RESPONSES
+    label = gettext_lazy("Generated responses")
+    route = "scoring:generation-run"
     stages = (STAGE,)
     re_asks = 0
     # Another candidate with the same settings is another draw: it must not get the same texts.

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import ContentError
@@ -24,6 +24,9 @@ from consilium.llm.meter import Allowance
 from consilium.llm.prompts import Messages
 from rubrics.models import Case
 from scoring.models import PipelineRun
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
 
 Output = dict[str, Any]  # an object of JSON values
 
@@ -148,6 +151,8 @@ class PipelineKind(ABC, Generic[SettingsT]):
     re_asks: ClassVar[int] = 2  # how often a step is asked again after a faulty answer
     # Whether a request that was answered in this benchmark before is answered from there.
     reads_cache: ClassVar[bool] = True
+    label: ClassVar[_StrOrPromise] = ""  # the heading of its page of runs
+    route: ClassVar[str] = ""  # the route of a run's page; empty where it has none, and then nobody is notified
 
     @property
     def has_chains(self) -> bool:
@@ -229,6 +234,10 @@ class PipelineKind(ABC, Generic[SettingsT]):
 
         A run that is resumed ends again.
         """
+
+    def hidden_from(self, run: PipelineRun) -> Collection[int]:
+        """The ids of those who run the benchmark and must not know of the run."""
+        return ()
 
     def may_ask_again(self, error_kind: str) -> bool:
         """Whether a run that is resumed asks again for a step that failed in this way."""

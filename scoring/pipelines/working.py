@@ -34,6 +34,8 @@ from scoring.pipelines.runs import PIPELINES
 from scoring.pipelines.settling import make_ready, name_of
 from scoring.pipelines.steps import NOT_STORED, PendingStep, StepResult
 from scoring.pipelines.storing import store_results
+from scoring.run_notices import notify_of_pipeline
+from scoring.work.claims import BUDGET_USED_UP
 from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, TASK_BUDGET_S, Turn, ask_all, pause_after
 
 log = structlog.get_logger(__name__)
@@ -143,6 +145,7 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
                 "log for details."
             )
             rows.update(status=Status.FAILED, error=reason % {"times": run.attempts}, finished_at=at, resume_at=None)
+            notify_of_pipeline(run, status=Status.FAILED, at=at)
         return None
     rows.update(
         status=Status.RUNNING,
@@ -193,8 +196,7 @@ def _work_to_the_end(turn: PipelineTurn, budget_s: float) -> bool:
         if turn.stored and len({address_of(use) for use in turn.uses.values()}) > 1:
             _end(turn, Status.PENDING)  # the other endpoints have left some
             return True
-        reason = _("The budget is used up: the next request could exceed it. Increase the budget to complete the rest.")
-        _end(turn, Status.INCOMPLETE, reason)
+        _end(turn, Status.INCOMPLETE, str(BUDGET_USED_UP), budget_spent=True)
         return False
     return _settle_run(turn)
 
@@ -237,7 +239,14 @@ def _endpoint_is_down(turn: PipelineTurn) -> None:
         _end(turn, Status.INCOMPLETE, translate(refused.args[0]))
 
 
-def _end(turn: PipelineTurn, status: str, reason: str = "", *, resume_at: datetime | None = None) -> None:
+def _end(
+    turn: PipelineTurn,
+    status: str,
+    reason: str = "",
+    *,
+    resume_at: datetime | None = None,
+    budget_spent: bool = False,
+) -> None:
     """Write down how the turn ended, unless the run was cancelled or resumed meanwhile."""
     at = turn.clock()
     over = status not in PipelineRun.LIVE
@@ -251,6 +260,8 @@ def _end(turn: PipelineTurn, status: str, reason: str = "", *, resume_at: dateti
             finished_at=at if over else None,
             **starts,
         )
+        if over and ended:
+            notify_of_pipeline(turn.run, status=status, budget_spent=budget_spent, at=at)
         if over and ended and not turn.run.replay:
             KINDS[turn.run.kind].run_ended(turn.run, at=at)
 

@@ -24,6 +24,7 @@ from accounts.models import User
 from annotation.models import Batch
 from consilium.core.commands import Label, OneOf, command_of
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.i18n import language_of
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
@@ -32,9 +33,10 @@ from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
 from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.models.judges import HAS_DERIVED
+from scoring.run_notices import notify_of_judge_run
 from scoring.susceptibility.injections import suite_hash
 from scoring.susceptibility.level_texts import level_suite_hash
-from scoring.work.claims import spent_by
+from scoring.work.claims import BUDGET_USED_UP, spent_by
 
 RESUMABLE = (
     JudgeRun.Status.CANCELLED,
@@ -452,6 +454,9 @@ def _settle(run: JudgeRun, *, at: datetime) -> None:
     else:
         target = JudgeRun.Status.INCOMPLETE
     transition(run, source=JudgeRun.LIVE, target=target, error=reasons, finished_at=at)
+    with language_of(run.created_by):  # the reasons were written in that language
+        budget_spent = target == JudgeRun.Status.INCOMPLETE and str(BUDGET_USED_UP) in reasons.splitlines()
+    notify_of_judge_run(run, status=target, budget_spent=budget_spent, at=at)
 
 
 class SliceJobs(LockedKind[RunSlice]):

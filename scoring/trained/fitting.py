@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from datetime import datetime
 from typing import Any
 
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import DomainError
@@ -17,6 +19,7 @@ from rubrics.models import Benchmark
 from scoring.judges.config import TrainedConfig, trained_config
 from scoring.judges.services import TRAININGS
 from scoring.models import TrainedModel
+from scoring.run_notices import notify_of_training
 from scoring.trained.learning import fit_judge
 from scoring.trained.training_data import read_decisions, split_candidates
 
@@ -60,7 +63,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
             with language_of(judge.created_by):
                 artifact, card = train(judge.benchmark, trained_config(judge.config))
         except DomainError as refused:
-            open_models.update(status="failed", error=str(refused), heartbeat_at=clock())
+            _end(open_models, "failed", at=clock(), error=str(refused))
         except DatabaseError:
             raise  # nothing can be recorded; the sweep enqueues it again
         except Exception as error:
@@ -68,15 +71,24 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
             with language_of(judge.created_by):
                 message = _("The training failed (%(error)s). See the worker’s log for details.")
             reason = message % {"error": type(error).__name__}
-            open_models.update(status="failed", error=reason, heartbeat_at=clock())
+            _end(open_models, "failed", at=clock(), error=reason)
         else:
             at = clock()
-            open_models.update(
-                status="done",
+            _end(
+                open_models,
+                "done",
+                at=at,
                 error="",
                 artifact=artifact,
                 sha256=hashlib.sha256(artifact).hexdigest(),
                 card=card,
                 trained_at=at,
-                heartbeat_at=at,
             )
+
+
+@transaction.atomic
+def _end(open_models: QuerySet[TrainedModel], status: str, *, at: datetime, **values: Any) -> None:
+    """Write how the training ended, and notify, unless it has ended already."""
+    model = open_models.select_related("judge__benchmark").defer("artifact").first()
+    if open_models.update(status=status, heartbeat_at=at, **values) and model is not None:
+        notify_of_training(model, end=status, at=at)

@@ -18,7 +18,7 @@ from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_
 from scoring.judges.config import AskingConfig, ChatConfig, chat_config
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work import slice_turn
-from scoring.work.claims import spent_by
+from scoring.work.claims import BUDGET_USED_UP, spent_by
 from scoring.work.dispatcher import Dispatcher
 from scoring.work.missing import Question, Questions, missing_questions, requests_of
 from scoring.work.slice_turn import SliceTurn
@@ -158,9 +158,7 @@ def ask_chunks(
     if dispatcher.budget_spent:
         if turn.stored and slice_turn.may_claim_more(turn):
             return True  # another turn, with a larger claim
-        raise TurnStopped(
-            _("The budget is used up: the next request could exceed it. Increase the budget to complete the rest.")
-        )
+        raise TurnStopped(str(BUDGET_USED_UP))
     if dispatcher.down or (turn.failures.total and (not time_is_up or not turn.stored)):
         raise TurnStopped(_failure_message(turn, dispatcher))
     return time_is_up

@@ -5,8 +5,15 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy
+
 from consilium.llm.meter import Allowance
 from scoring.models import JudgeRun, RunSlice
+
+# Why a run that has spent its budget ends incomplete.
+BUDGET_USED_UP = gettext_lazy(
+    "The budget is used up: the next request could exceed it. Increase the budget to complete the rest."
+)
 
 
 def prices_of(run: JudgeRun) -> Allowance:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from django.utils.translation import gettext_lazy
+
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
 from scoring.models import PipelineRun
@@ -45,6 +47,8 @@ class CoverageKind(PipelineKind[CoverageConfig]):
     """An answer that stays faulty is *invalid*, which counts as not covered; only where none came does a step fail."""
 
     name = COVERAGE
+    label = gettext_lazy("Coverage runs")
+    route = "validation:coverage-run"
     stages = (FORWARD, BACK)
 
     @property

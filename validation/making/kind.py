@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+from django.utils.translation import gettext_lazy
+
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
 from scoring.models import PipelineRun
@@ -62,6 +64,8 @@ class MakingKind(PipelineKind[MakingConfig]):
     """An answer that makes no near miss is asked for again, with the reason; after the last one there is no pair."""
 
     name = MAKING
+    label = gettext_lazy("Pairs made by a model")
+    route = "validation:making-run"
     stages = (MAKING,)
 
     def settings_of(self, run: PipelineRun, *, may_call: bool) -> MakingConfig:

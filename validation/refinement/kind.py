@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from rubrics.editor.privacy import cases_with_open_findings
 from rubrics.models import Case
 from scoring.models import PipelineRun
@@ -39,6 +41,8 @@ class RefinementKind(PipelineKind[RefinementConfig]):
     """An answer that breaks the rules of its form is asked for again, with the reason; then the arm has no text."""
 
     name = REFINEMENT
+    label = gettext_lazy("Refinement runs")
+    route = "validation:refinement-run"
     stages = (PLAN, EDIT)
 
     def settings_of(self, run: PipelineRun, *, may_call: bool) -> RefinementConfig:

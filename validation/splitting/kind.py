@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
+from accounts.models import User
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
 from scoring.models import PipelineRun
@@ -18,6 +21,7 @@ from scoring.pipelines.kind import (
     StepRequest,
     register_kind,
 )
+from validation.access import hidden_splitting_runs
 from validation.coverage.content import Point
 from validation.gates import sendable_cases
 from validation.models.splitting import SPLIT_POINTS, SPLITTING
@@ -45,6 +49,8 @@ class SplittingKind(PipelineKind[SplittingConfig]):
     """An answer that stays faulty leaves the criteria of its case as they are, and the output has the ``fault``."""
 
     name = SPLITTING
+    label = gettext_lazy("Split criteria")
+    route = "validation:splitting-run"
     stages = (SPLIT_POINTS,)
 
     def settings_of(self, run: PipelineRun, *, may_call: bool) -> SplittingConfig:
@@ -93,6 +99,11 @@ class SplittingKind(PipelineKind[SplittingConfig]):
     ) -> Output:
         """After an answer that is faulty still, each criterion is one point."""
         return {**_output(points_as_they_are(text for text, *_rest in value["criteria"])), "fault": fault.kind}
+
+    def hidden_from(self, run: PipelineRun) -> Collection[int]:
+        """Those who may still review a rubric of the set that the run splits."""
+        people = User.objects.filter(benchmark_roles__benchmark=run.benchmark_id, benchmark_roles__active=True)
+        return {user.pk for user in people if hidden_splitting_runs(user, run.benchmark).filter(pk=run.pk).exists()}
 
 
 def _output(points: Sequence[Statement]) -> Output:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from django.utils.translation import gettext_lazy
+
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
 from scoring.models import PipelineRun
@@ -62,6 +64,8 @@ class TrialsKind(PipelineKind[TrialConfig]):
     """An answer that stays faulty fails its step: a missing trial is left out of all figures, and counted."""
 
     name = TRIALS
+    label = gettext_lazy("Runs of trials")
+    route = "validation:trial-run"
     stages = (SIDE_BY_SIDE, NO_RUBRIC)
 
     @property

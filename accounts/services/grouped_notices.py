@@ -1,0 +1,47 @@
+"""Notifications of events that come many a day: one for each reader and day, with their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+
+from accounts.models import Notification, User
+from accounts.services.deliveries import digest_moment
+
+
+@transaction.atomic
+def count_for_day(
+    *, people: Iterable[int], kind: str, benchmark_title: str, url: str, at: datetime, key: str, count: int
+) -> None:
+    """Add ``count`` events to the notification of the day of each of ``people``; make it if it is their first.
+
+    A day is from one daily mail to the next, so that the mail has the full number. The notification is unread again
+    and dated ``at``. It is mailed at most once. ``key`` names the kind of event and where it happened.
+    """
+    keys = {
+        user.pk: f"{key}:{digest_moment(user, at).date().isoformat()}"
+        for user in User.objects.filter(pk__in=people).order_by("pk")
+    }
+    Notification.objects.bulk_create(
+        [
+            Notification(
+                user_id=user,
+                kind=kind,
+                benchmark_title=benchmark_title,
+                url=url,
+                values={"count": 0},
+                key=own_key,
+                created_at=at,
+            )
+            for user, own_key in keys.items()
+        ],
+        ignore_conflicts=True,
+    )
+    rows = Notification.objects.select_for_update(no_key=True).filter(user__in=keys, key__in=set(keys.values()))
+    for row in rows.order_by("user_id"):
+        if keys[row.user_id] == row.key:
+            row.values = {"count": int(row.values["count"]) + count}
+            row.created_at, row.read_at = at, None
+            row.save(update_fields=["values", "created_at", "read_at"])

@@ -1,0 +1,87 @@
+"""Texts of the notifications for those who run a benchmark; `accounts.notices` calls them.
+
+``label`` in the values is an English text of the message catalogue. It is translated here, for its reader.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
+
+# What ended, and how → the text. ``label``: of which kind it is; ``name``: the version, or the name of a judge.
+ENDS: dict[tuple[str, str], _StrOrPromise] = {
+    ("import", "done"): gettext_lazy("Import finished: %(label)s."),
+    ("import", "refused"): gettext_lazy("The file was not imported because it has errors: %(label)s."),
+    ("import", "failed"): gettext_lazy("Import failed: %(label)s."),
+    ("preview", "done"): gettext_lazy("The preview of an import is ready: %(label)s."),
+    ("preview", "refused"): gettext_lazy("The preview of an import found errors in the file: %(label)s."),
+    ("preview", "failed"): gettext_lazy("The preview of an import failed: %(label)s."),
+    ("report", "done"): gettext_lazy("Report ready: %(label)s."),
+    ("report", "failed"): gettext_lazy("Report failed: %(label)s."),
+    ("release", "done"): gettext_lazy("Release %(name)s is ready."),
+    ("release", "failed"): gettext_lazy("Release %(name)s failed."),
+    ("index", "failed"): gettext_lazy("The search index of a document collection could not be built."),
+    ("training", "done"): gettext_lazy("Judge %(name)s is trained."),
+    ("training", "failed"): gettext_lazy("The training of judge %(name)s failed."),
+    ("judge_run", "done"): gettext_lazy("The run of judge %(name)s is finished."),
+    ("judge_run", "incomplete"): gettext_lazy("The run of judge %(name)s ended incomplete."),
+    ("judge_run", "failed"): gettext_lazy("The run of judge %(name)s failed."),
+    ("judge_run", "budget"): gettext_lazy("The run of judge %(name)s stopped because its budget is used up."),
+    ("run", "done"): gettext_lazy("Run finished: %(label)s."),
+    ("run", "incomplete"): gettext_lazy("Run ended incomplete: %(label)s."),
+    ("run", "failed"): gettext_lazy("Run failed: %(label)s."),
+    ("run", "budget"): gettext_lazy("Run stopped because its budget is used up: %(label)s."),
+}
+
+
+def end_of_job(values: dict[str, Any]) -> tuple[str, str]:
+    """How a job or a run ended. The second text is a name that people gave, such as that of a file."""
+    facts = {"label": _(values["label"]) if values.get("label") else "", "name": values.get("name", "")}
+    return str(ENDS[values["what"], values["end"]]) % facts, values.get("title", "")
+
+
+def batch_completed(values: dict[str, Any]) -> tuple[str, str]:
+    """All work of a batch is done; the second sentence gives the conflicts that wait for an adjudicator."""
+    text = _("All work in “%(batch)s” is completed.") % {"batch": values.get("batch", "")}
+    count = int(values.get("conflicts", 0))
+    if not count:
+        return text, ""
+    rest = ngettext(
+        "%(count)d response with conflicts is waiting for adjudication.",
+        "%(count)d responses with conflicts are waiting for adjudication.",
+        count,
+    )
+    return f"{text} {rest % {'count': count}}", ""
+
+
+def conflicts_opened(values: dict[str, Any]) -> tuple[str, str]:
+    """How many responses got conflicts on one day."""
+    count = int(values.get("count", 1))
+    text = ngettext(
+        "Physicians disagreed about %(count)d response. It is waiting for adjudication.",
+        "Physicians disagreed about %(count)d responses. They are waiting for adjudication.",
+        count,
+    )
+    return text % {"count": count}, ""
+
+
+def no_worker(values: dict[str, Any]) -> tuple[str, str]:
+    """Since when no worker has reported; in the reader's time zone."""
+    since = timezone.localtime(datetime.fromisoformat(values["since"]))
+    text = _("No worker has been running since %(since)s. Imports, reports and runs are waiting.")
+    return text % {"since": date_format(since, "DATETIME_FORMAT")}, _("Ask the person who runs the server.")
+
+
+def password_link_shown(values: dict[str, Any]) -> tuple[str, str]:
+    """An admin was shown a link with which a password can be chosen. The second text names the admin."""
+    text = _("An admin was shown a link with which a new password for your account can be chosen.")
+    detail = _("The link was shown to %(admin)s. If you did not ask for it, contact your study coordinator.")
+    return text, detail % {"admin": values.get("admin", "")}
