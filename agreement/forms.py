@@ -14,19 +14,25 @@ from agreement.selectors.rater_choices import RaterChoice, rater_choices
 from rubrics.models import Benchmark
 
 LARGEST_SEED = 2**63 - 1
+# The kinds of raters under a heading, and whether their verdicts were imported.
 _KINDS = (
-    (("group", "consensus"), _("Expert groups")),
-    (("judge", "jury"), _("Judges")),
-    (("run",), _("Single runs of judges")),
-    (("physician",), _("Physicians")),
+    (("group", "consensus"), False, _("Expert groups")),
+    (("physician",), False, _("Physicians")),
+    (("judge", "jury"), False, _("Judges")),
+    (("run",), False, _("Single runs of judges")),
+    (("judge", "run"), True, _("Imported verdicts")),
 )
 
 
 def grouped(rater_offers: Sequence[RaterChoice]) -> list[tuple[Any, Any]]:
     """Choices for a select, under headings."""
     choices: list[tuple[Any, Any]] = []
-    for kinds, heading in _KINDS:
-        own = [(offer.rater, offer.choice) for offer in rater_offers if offer.kind in kinds]
+    for kinds, from_files, heading in _KINDS:
+        own = [
+            (offer.rater, offer.choice)
+            for offer in rater_offers
+            if offer.kind in kinds and offer.from_files == from_files
+        ]
         if own:
             choices.append((heading, own))
     return choices

@@ -112,6 +112,17 @@ class AskingJudgeForm(JudgeForm, EndpointForm):
         help_text=_("If an answer contains no verdict. After the last repeat it counts as invalid."),
     )
 
+    unchecked = forms.BooleanField(
+        label=_("Save without checking"),
+        required=False,
+        help_text=_("No request is sent. Runs fail if the endpoint, the key or the model is wrong."),
+    )
+
+    @property
+    def offers_unchecked(self) -> bool:
+        """Whether the form shows the tick: the endpoint check failed, or somebody has ticked it."""
+        return self.is_bound and (bool(self.non_field_errors()) or bool(self["unchecked"].value()))
+
     @property
     def rarely_changed(self) -> list[forms.BoundField]:
         """Fields that few people touch."""
@@ -119,7 +130,7 @@ class AskingJudgeForm(JudgeForm, EndpointForm):
 
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them."""
-        values = super().config()
+        values = {name: value for name, value in super().config().items() if name != "unchecked"}
         # An empty price counts as 0.
         return values | {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
 

@@ -11,7 +11,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.forms import ReportForm, choose
+from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.judged.coverage import coverage_remarks
@@ -77,7 +77,7 @@ class AlternativeForm(ReportForm):
         judges = [*judge_choices(benchmark), *(offer for offer in rater_choices(benchmark) if offer.kind == "run")]
         groups = group_choices(benchmark, stages=False)
         self.ready = bool(judges and groups)
-        choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
+        choose(self, "judge", grouped(judges))
         everyone = (ALL, gettext_lazy("All physicians of the benchmark"))
         choose(self, "group", [everyone, *((offer.rater.rpartition("@")[0], offer.label) for offer in groups)])
 

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement.forms import ReportForm, choose
+from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import fidelity
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
@@ -69,7 +69,7 @@ class FidelityForm(ReportForm):
         groups, judges = group_choices(benchmark), judge_choices(benchmark)
         checked = [offer for offer in groups if offer.rater.endswith("@checked")]
         self.ready = len(checked) > 1 and bool(judges)
-        choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
+        choose(self, "judge", grouped(judges))
         for name, offer in zip(("group_a", "group_b"), checked, strict=False):
             self.fields[name].initial = offer.rater
         for name in ("group_a", "group_b"):

@@ -40,6 +40,7 @@ class RaterChoice:
     kind: str  # group, consensus, judge, jury, run, physician
     behind: str = ""
     note: str = ""
+    from_files: bool = False  # its verdicts were imported
 
     @property
     def choice(self) -> str:
@@ -110,6 +111,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
             "judge",
             behind=_run_of_judge(runs_of[name], covered[name].n_responses),
             note=covered[name].note,
+            from_files=runs_of[name].newest.imported,
         )
         for name in sorted(names - taken)
     ]
@@ -164,6 +166,7 @@ def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
             % {"judge": run.judge.name, "date": run.created_at.strftime("%Y-%m-%d %H:%M")},
             "run",
             behind=_how_complete(run, given),
+            from_files=run.imported,
         )
         for run in runs
     ]

@@ -37,6 +37,11 @@ class Preview:
     number: int = 0  # of the item, from 0
     following: int = 0  # the number of the next item; 0 where there is no other
 
+    @property
+    def language(self) -> str:
+        """The language of the texts from outside."""
+        return self.response.case.language
+
 
 def preview_of(judge: Judge, benchmark: Benchmark, number: int = 0) -> Preview | None:
     """The request of a chat judge; None if there is no response to judge, or its prompt is no longer known."""

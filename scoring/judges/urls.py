@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("b/<slug:slug>/judges/<str:public_id>/", views.judge, name="judge"),
     path("b/<slug:slug>/judges/<str:public_id>/members.csv", jury_views.jury_csv, name="jury-csv"),
+    path("b/<slug:slug>/judges/<str:public_id>/try", views.judge_try, name="judge-try"),
     path("b/<slug:slug>/judges/<str:public_id>/training", views.judge_training, name="judge-training"),
     path("b/<slug:slug>/judges/<str:public_id>/train-again", views.judge_train_again, name="judge-train-again"),
 ]

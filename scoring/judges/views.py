@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.i18n import translate
 from rubrics.access import get_benchmark, is_admin
 from rubrics.models import Benchmark
 from scoring import access
@@ -25,6 +26,7 @@ from scoring.judges import services
 from scoring.judges.kinds.kind import KINDS, JudgeKind
 from scoring.judges.level_previews import level_preview_of
 from scoring.judges.prompt_previews import preview_prompt
+from scoring.judges.trial import TrialForm, try_criterion
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
 from scoring.selectors import judges_and_runs
@@ -62,6 +64,8 @@ def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
         form, status = judge_kind.make_form(benchmark, request.POST), 422
         if form.is_valid():
             try:
+                if not form.cleaned_data.get("unchecked"):
+                    judge_kind.check_endpoint(form.config())
                 judge = judge_kind.create(
                     benchmark=benchmark,
                     name=form.cleaned_data["name"],
@@ -141,6 +145,25 @@ def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     return _page(request, slug, public_id)
 
 
+@require_POST
+@signed_in
+def judge_try(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One live request about one criterion: of the example, or of the chosen response. Nothing is stored."""
+    benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if judge.kind_info.reads_levels or not judge.kind_info.asks_endpoint:
+        raise Http404
+    form = TrialForm(request.POST, benchmark=benchmark)
+    context: dict[str, Any] = {"benchmark": benchmark, "judge": judge}
+    if form.is_valid():
+        try:
+            context["trial"] = try_criterion(judge, benchmark, form.choice())
+        except DomainError as refused:
+            context["problems"] = [translate(refused.args[0])]
+    else:
+        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, "scoring/judges/_trial.html", context)
+
+
 def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainError | None = None) -> HttpResponse:
     benchmark, judge = access.get_judge(request.user, slug, public_id)
     kind = judge.kind_info
@@ -160,6 +183,7 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
         "susceptibility": susceptibility_screen(benchmark, judge),
         "physicians_check": physicians_check(judge),
         "administers": is_admin(request.user, benchmark),
+        "trial_form": TrialForm(benchmark=benchmark) if kind.asks_endpoint and not kind.reads_levels else None,
         **kind.page_context(judge, benchmark, _number(request.GET.get("item", "0"))),
     }
     return render(request, "scoring/judges/judge.html", context, status=refused.status_code if refused else 200)

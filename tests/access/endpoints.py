@@ -492,6 +492,7 @@ ENDPOINTS |= {
     "scoring:verdicts-csv": Endpoint(STAFF, a_run),
     "scoring:judgements": Endpoint(STAFF, a_run),
     "scoring:judge": Endpoint(STAFF, a_judge),
+    "scoring:judge-try": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-training": Endpoint(STAFF, a_judge),
     "scoring:model-card-csv": Endpoint(STAFF, a_trained_judge),
     "scoring:calibration-svg": Endpoint(STAFF, a_trained_judge),

@@ -17,6 +17,7 @@ from consilium.llm.acuity import judge_prompt_hash
 from rubrics.models import Benchmark
 from scoring.acuity.judge_forms import AcuityJudgeForm
 from scoring.judges.config import AcuityConfig, acuity_config
+from scoring.judges.endpoint_check import check_endpoint
 from scoring.judges.kinds.chat import ChatJudge
 from scoring.judges.kinds.kind import Row
 from scoring.judges.level_previews import level_preview_of
@@ -102,6 +103,10 @@ class AcuityJudge(ChatJudge):
         values = dict(config)
         scale = str(values.pop("scale", ""))
         return create_acuity_judge(benchmark=benchmark, name=name, scale=scale, config=values, by=by, at=at)
+
+    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+        """One short request."""
+        check_endpoint(acuity_config({name: value for name, value in config.items() if name != "scale"}))
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its levels, and a request."""

@@ -22,6 +22,7 @@ from consilium.llm.prompts import (
 from rubrics.models import Benchmark
 from scoring.forms import ChatJudgeForm
 from scoring.judges.config import ChatConfig, chat_config
+from scoring.judges.endpoint_check import check_endpoint
 from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
@@ -107,6 +108,10 @@ class ChatJudge(JudgeKind):
     ) -> Judge:
         """The next version."""
         return create_chat_judge(benchmark=benchmark, name=name, config=config, by=by)
+
+    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+        """One short request."""
+        check_endpoint(chat_config(dict(config)))
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its prompt, and a request; settings newer than the judge have their defaults."""

@@ -124,6 +124,9 @@ class JudgeKind:
         """The next version of the judge ``name``; `InvalidConfig` names each setting that cannot be used."""
         raise NotImplementedError
 
+    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+        """Send one short request with valid settings; `DomainError` if no model answers. Nothing without an endpoint."""
+
     # Its pages -------------------------------------------------------------------------------------------------------
 
     page: Callable[[SignedInRequest, str, str], HttpResponse] | None = None  # in place of the page of a judge
