@@ -80,7 +80,8 @@ def chat_form(**changes: Any) -> dict[str, Any]:
         "response_format": "json_object", "temperature": "0", "seed": "", "max_tokens": "512", "timeout_s": "30",
         "concurrency": "4", "slices": "1", "attempts": "3", "re_asks": "1", "pauses": "2", "system": "", "user": "",
         "criteria_per_request": "one", "aggregate": "majority", "requests_per_minute": "", "tokens_per_minute": "",
-        "price_in": "", "price_out": "", "currency": "USD", **changes,
+        "price_in": "", "price_out": "", "currency": "USD",
+        "unchecked": "on", **changes,
     }  # fmt: skip
 
 

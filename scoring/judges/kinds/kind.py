@@ -125,7 +125,10 @@ class JudgeKind:
         raise NotImplementedError
 
     def check_endpoint(self, config: Mapping[str, Any]) -> None:
-        """Send one short request with valid settings; `DomainError` if no model answers. Nothing without an endpoint."""
+        """Send one short request with valid settings; `DomainError` if no model answers.
+
+        It does nothing for a judge without an endpoint.
+        """
 
     # Its pages -------------------------------------------------------------------------------------------------------
 
