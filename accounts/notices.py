@@ -46,7 +46,10 @@ ABOUT = {
         "An import, a report, a release, a training or a run that you started is finished, if it took longer than ten "
         "seconds."
     ),
-    Kind.JOB_FAILED: gettext_lazy("One of these that you started failed, or one in a benchmark that you manage."),
+    Kind.JOB_FAILED: gettext_lazy(
+        "An import, a report, a release, a training or a run failed: one that you started, or one in a benchmark that "
+        "you manage."
+    ),
     Kind.BATCH: gettext_lazy("All work in a batch is completed."),
     Kind.CONFLICT: gettext_lazy(
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
