@@ -82,6 +82,7 @@ def lines_of(user: User) -> str:
 # Jobs -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [9, 10])
 def test_who_requested_a_report_is_told_unless_they_still_watched(
     people: tuple[Benchmark, User, User, User], seconds: int

@@ -15,7 +15,8 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Invitation, InvitationEvent, PasswordLink, User
+from accounts.models import Invitation, InvitationEvent, Notification, PasswordLink, User
+from accounts.notices import words_of
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
 
@@ -375,6 +376,10 @@ def test_an_admin_gets_a_link_to_a_new_password_once_and_on_record(admin: Client
     link = password_link_of(page)
     record = PasswordLink.objects.get()
     assert (record.user, record.link_shown_to, record.scope) == (bo, ada, "cardio")
+    # The owner of the account is told, and sees it after the next sign-in.
+    notice = Notification.objects.get(user=bo, kind="account")
+    assert (notice.url, notice.values) == ("/accounts/password/change/", {"admin": "Ada Admin"})
+    assert words_of(notice).text.startswith("An admin was shown a link with which a new password")
     listed = admin.get(group).content.decode()
     assert "password link shown to Ada Admin" in listed
     assert link not in listed

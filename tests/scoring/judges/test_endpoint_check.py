@@ -18,6 +18,7 @@ from tests.factories import UserFactory
 from tests.scoring.conftest import Loopback, chat_judge
 from tests.scoring.test_pages import chat_form
 
+pytestmark = pytest.mark.slow
 NEW = "/b/answered/judges/new/chat/"
 
 

@@ -1,0 +1,28 @@
+"""Menus of raters have a heading for each kind of rater."""
+
+from __future__ import annotations
+
+import pytest
+
+from agreement.forms import grouped
+from agreement.kinds.fidelity import FidelityForm
+from agreement.selectors.rater_choices import rater_choices
+from scoring.models import JudgeRun
+from tests.agreement.study import make_study
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def test_physicians_judges_and_imported_verdicts_are_kept_apart() -> None:
+    study = make_study(cases=2)
+    for name in ("A", "B"):
+        study.group(name, lambda pair: "met")
+    live, filed = study.judge("live", lambda pair: "met"), study.judge("filed", lambda pair: "met")
+    JudgeRun.objects.filter(pk=live.pk).update(imported=False)
+    menu = {str(heading): [value for value, _label in own] for heading, own in grouped(rater_choices(study.benchmark))}
+    assert list(menu)[:1] == ["Expert groups"]
+    assert menu["Judges"] == ["live"]
+    assert menu["Imported verdicts"] == ["filed", f"run:{filed.public_id}"]
+    assert menu["Single runs of judges"] == [f"run:{live.public_id}"]
+    html = str(FidelityForm(study.benchmark)["judge"])
+    assert html.count("<optgroup") == 2
