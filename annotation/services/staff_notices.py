@@ -31,7 +31,8 @@ def notify_of_completed_batch(*, batch: Batch, at: datetime) -> None:
     if _work_is_left(batch):
         return
     benchmark = batch.group.benchmark
-    values = {"batch": batch.title, "conflicts": conflicts_of(batch).open}
+    # Batches of several groups may have the same title.
+    values = {"batch": f"{batch.group.name}: {batch.title}", "conflicts": conflicts_of(batch).open}
     notify_each(
         people=dict.fromkeys(admins_of(benchmark), values),
         kind=Kind.BATCH,
