@@ -24,8 +24,6 @@ class Migration(migrations.Migration):
     dependencies = [("accounts", "0003_words_on_pages")]
 
     operations = [
-        migrations.AlterField(
-            model_name=name, name="kind", field=models.CharField(choices=KINDS, max_length=15)
-        )
+        migrations.AlterField(model_name=name, name="kind", field=models.CharField(choices=KINDS, max_length=15))
         for name in ("notification", "notificationsetting")
     ]
