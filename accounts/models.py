@@ -5,6 +5,7 @@ from __future__ import annotations
 import pgtrigger
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 
 from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_SPECIALTY_LENGTH, MAX_TITLE_LENGTH
 
 
@@ -85,6 +87,8 @@ class PhysicianProfile(models.Model):
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="physician_profile")
     specialty = models.CharField(_("specialty"), max_length=MAX_SPECIALTY_LENGTH, blank=True)
+    # Tags of BCP 47: the languages in which they can read a case and judge its responses. Empty: not said.
+    languages = ArrayField(models.CharField(max_length=MAX_LANGUAGE_LENGTH), default=list, blank=True, db_default=[])
     licence_country = models.CharField(_("country of licence"), max_length=2, blank=True)
     years_in_practice = models.PositiveSmallIntegerField(_("years in practice"), null=True, blank=True)
     seniority = models.CharField(_("seniority"), max_length=12, choices=Seniority.choices, blank=True)

@@ -23,9 +23,8 @@ from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
-from rubrics.parsing.cases import CaseRecord, CriterionRecord
+from rubrics.parsing.cases import CaseRecord, CriterionRecord, detected_language
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.language import detect_language
 from rubrics.parsing.meta_eval import LabelledPair, read_meta_eval
 
 GROUP = "meta-evaluation"
@@ -158,7 +157,7 @@ def _write_cases(
             key=key,
             conversation=each.conversation,
             criteria=tuple(CriterionRecord(text, 1, (category,)) for text, category in each.criteria),
-            language=detect_language("\n".join(t["content"] for t in each.conversation if t["role"] == "user")),
+            **detected_language(each.conversation),
         )
         for key, each in chunk.items()
         if key not in known

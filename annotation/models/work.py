@@ -71,6 +71,8 @@ class Batch(models.Model):
     specialty_match = models.CharField(
         _("specialty"), max_length=10, choices=SpecialtyMatch.choices, default=SpecialtyMatch.NONE
     )
+    # Whether nobody gets a case in a language that, by their profile, they do not read.
+    match_languages = models.BooleanField(_("languages"), default=False, db_default=False)
     # Untouched work goes back to the pool after this many hours; empty: never automatically.
     lease_hours = models.PositiveSmallIntegerField(
         _("lease, hours"), null=True, blank=True, validators=[MinValueValidator(1)]

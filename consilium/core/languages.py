@@ -1,16 +1,82 @@
-"""Languages by their own names."""
+"""Names of languages in the reader's language.
+
+They come from the Unicode CLDR, by Babel, which names some 600 languages in every language that the interface may get.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
 
-from django.utils.translation import get_language_info
+from babel import Locale, UnknownLocaleError
+from django.utils.translation import get_language
+
+from consilium.core.language_tags import normalise_language
+
+# The usual languages of texts, which forms offer first; any other can be typed.
+COMMON_LANGUAGES = ("en", "zh", "es", "hi", "ar", "fr", "pt", "ru", "de", "ja", "ko", "it", "tr", "vi", "id", "pl")
 
 
-@lru_cache(maxsize=256)
-def language_name(code: str) -> str:
-    """``zh`` → 简体中文, ``en`` → English; an unknown code stays as it is."""
+def language_name(tag: str) -> str:
+    """``zh`` → Chinese, 中文; ``hi-Latn`` → Hindi (Latin). An unknown tag stays as it is."""
+    return _name(tag, get_language() or "en")
+
+
+def language_names(tags: Iterable[str]) -> str:
+    """The names of several languages, for a line of text."""
+    return ", ".join(map(language_name, tags))
+
+
+@lru_cache(maxsize=4096)
+def _name(tag: str, interface: str) -> str:
+    locale = _locale(interface)
+    language, *rest = tag.replace("_", "-").split("-")
+    # The CLDR has names for some tags with a script or region: Simplified Chinese, Brazilian Portuguese.
+    for count in range(len(rest), -1, -1):
+        if name := locale.languages.get("_".join([language, *rest[:count]])):
+            more = [locale.scripts.get(part) or locale.territories.get(part) or part for part in rest[count:]]
+            return f"{name} ({', '.join(more)})" if more else name
+    return tag
+
+
+@cache
+def _locale(interface: str) -> Locale:
     try:
-        return str(get_language_info("zh-hans" if code == "zh" else code)["name_local"])
-    except KeyError:
-        return code
+        return Locale.parse(interface, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return Locale("en")
+
+
+def own_language_name(tag: str) -> str:
+    """What the speakers of a language call it: ``es`` → español; empty where the CLDR does not say."""
+    try:
+        locale = Locale.parse(tag, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return ""
+    return locale.languages.get(locale.language, "")
+
+
+def language_choices(*more: str) -> list[tuple[str, str]]:
+    """Tag and name of the common languages, and of ``more``, by name."""
+    tags = dict.fromkeys([*COMMON_LANGUAGES, *filter(None, more)])
+    return sorted(((tag, language_name(tag)) for tag in tags), key=lambda choice: choice[1].casefold())
+
+
+@cache
+def _tags_by_name(interface: str) -> dict[str, str]:
+    """Names of languages in the language of the interface, in English and in their own → tag."""
+    names: dict[str, str] = {}
+    for tag in Locale("en").languages:
+        own = own_language_name(tag) if tag in COMMON_LANGUAGES else ""
+        for name in (_name(tag, interface), _name(tag, "en"), own):
+            if name:
+                names.setdefault(name.casefold(), tag.replace("_", "-"))
+    return names
+
+
+def language_named(text: str) -> str:
+    """The tag of a language that a person wrote: a tag, or its name (Spanish, español, 西班牙语). `ValueError` if none."""
+    text = re.sub(r"\s+", " ", text.strip())
+    named = _tags_by_name(get_language() or "en").get(text.casefold())
+    return named or normalise_language(text)

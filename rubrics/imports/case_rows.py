@@ -24,7 +24,7 @@ from rubrics.parsing.faults import Faults
 
 CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
-    *("language", "tags", "label_tags", "metadata", "created_at"),
+    *("language", "language_detected", "tags", "label_tags", "metadata", "created_at"),
 )
 NOTHING_CITED = "[]"  # as JSON: most criteria cite nothing, and dumping a list for every row is slow
 REGISTERS = frozenset(Register.values)
@@ -147,8 +147,8 @@ class CaseWriter:
             self.unknown_roles[record.user_role] += 1
         return (
             *(pk, new_public_id(), self.benchmark.pk, record.key, Jsonb(record.conversation), record.reference_answer),
-            *(record.difficulty, register, record.language, array_literal(record.tags), "{}"),
-            *(Jsonb(record.metadata), self._at_text),
+            *(record.difficulty, register, record.language, record.language_detected),
+            *(array_literal(record.tags), "{}", Jsonb(record.metadata), self._at_text),
         )
 
     def _items(

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.audit import audited_fields, audited_in_bulk
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
 from rubrics.models.benchmarks import Benchmark
 
@@ -45,7 +46,9 @@ class CaseManager(models.Manager.from_queryset(CaseQuerySet)):  # type: ignore[m
 
 
 @audited_fields(
-    *("CaseLabelsEvent", "benchmark", "difficulty", "register", "tags", "label_tags", "excluded_at"), in_bulk=True
+    *("CaseLabelsEvent", "benchmark", "difficulty", "register", "language", "language_detected"),
+    *("tags", "label_tags", "excluded_at"),
+    in_bulk=True,
 )
 class Case(models.Model):
     """One clinical situation. Its content is frozen once a rubric of it is published.
@@ -68,7 +71,10 @@ class Case(models.Model):
     reference_answer = models.TextField(_("reference answer"), blank=True)
     difficulty = models.CharField(_("difficulty"), max_length=10, choices=Difficulty.choices, blank=True)
     register = models.CharField(_("register"), max_length=15, choices=Register.choices, blank=True)
-    language = models.CharField(_("language"), max_length=10, blank=True)
+    # A tag of BCP 47, as `consilium.core.languages.normalise_language` writes it; empty: not known.
+    language = models.CharField(_("language"), max_length=MAX_LANGUAGE_LENGTH, blank=True)
+    # Whether the product found the language by the words of the case; else a person or a file gave it.
+    language_detected = models.BooleanField(default=False, db_default=False)
     tags = ArrayField(models.CharField(max_length=MAX_TAG_LENGTH), default=list, blank=True)
     # Tags that physicians' answers about the case have agreed on; beside ``tags``, which came with the case.
     label_tags = ArrayField(models.CharField(max_length=MAX_TAG_LENGTH), default=list, blank=True)
@@ -98,6 +104,14 @@ class Case(models.Model):
             models.UniqueConstraint(fields=["benchmark", "key"], name="rubrics_case_key_once"),
             models.CheckConstraint(
                 condition=models.Q(is_stub=False) | models.Q(conversation=[]), name="rubrics_stub_without_conversation"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(language="") | models.Q(language__regex=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"),
+                name="rubrics_case_language_tag",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(language_detected=False) | ~models.Q(language=""),
+                name="rubrics_case_detected_language",
             ),
             models.CheckConstraint(
                 condition=models.Q(excluded_at=None) | ~models.Q(exclusion_reason=""), name="rubrics_exclusion_reason"

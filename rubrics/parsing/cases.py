@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as made_by
 from functools import lru_cache
 from typing import Any, BinaryIO, Literal
 
+from consilium.core.language_tags import normalise_language
 from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields, Ids, kind, size_of
-from rubrics.parsing.language import detect_language
+from rubrics.parsing.language import detect_case_language
 from rubrics.parsing.reader import Limits, RecordReader
 
 CaseFormat = Literal["healthbench", "clinconsensus"]
@@ -67,6 +68,7 @@ class CaseRecord:
     difficulty: str = ""
     reference_answer: str = ""
     language: str = ""
+    language_detected: bool = False
     user_role: str = ""
     completions: tuple[CompletionRecord, ...] = ()
     metadata: dict[str, Any] = made_by(default_factory=dict)
@@ -146,13 +148,16 @@ def healthbench_case(fields: Fields) -> CaseRecord:
         metadata["criterion_extras"] = extras
     if more is not None:
         metadata["ideal_completions_data"] = more
+    language = given_language(metadata)
+    # A physician's answer comes before those of models.
+    answers = [each.text for each in sorted(completions, key=lambda each: each.by == "reference")]
     return CaseRecord(
         line=fields.line,
         key=key,
         conversation=conversation,
         criteria=criteria,
         tags=tuple(dict.fromkeys(tags)),
-        language=detect_language("\n".join(turn["content"] for turn in conversation if turn["role"] == "user")),
+        **(language or detected_language(conversation, answers)),
         completions=completions,
         metadata=metadata,
     )
@@ -297,20 +302,39 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
     _keep(fields, kept, metadata)
     if extras:
         metadata["criterion_extras"] = extras
+    conversation = [{"role": "user", "content": f"{context}\n\n{request}" if context else request}]
     return CaseRecord(
         line=fields.line,
         key=key,
         key_field="case_id",
         conversation_field="user_request",
-        conversation=[{"role": "user", "content": f"{context}\n\n{request}" if context else request}],
+        conversation=conversation,
         criteria=criteria,
         tags=tuple(dict.fromkeys(tags)),
         difficulty=difficulty,
         reference_answer=reference_answer,
-        language=detect_language(f"{context}\n{request}"),
+        **(given_language(metadata) or detected_language(conversation, [reference_answer])),
         user_role=user_role,
         metadata=metadata,
     )
+
+
+def given_language(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `CaseRecord` for the language that a file gives: ``language`` with a tag of BCP 47; else none.
+
+    The format does not define the field, so that anything else in it stays what it was: a detail that is kept.
+    """
+    value = metadata.get("language")
+    try:
+        return {"language": normalise_language(value)} if isinstance(value, str) and value.strip() else {}
+    except ValueError:
+        return {}
+
+
+def detected_language(conversation: Sequence[Mapping[str, Any]], answers: Sequence[str] = ()) -> dict[str, Any]:
+    """The fields of a `CaseRecord` for the language that the words of the case show."""
+    language = detect_case_language(conversation, answers)
+    return {"language": language, "language_detected": bool(language)}
 
 
 def _clinconsensus_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
