@@ -14,6 +14,7 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import country_choices
+from accounts.languages_read import LanguagesField
 from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
 from accounts.services.mails import has_mail_server
@@ -48,6 +49,7 @@ class ProfileForm(forms.ModelForm[User]):
 class CredentialsForm(forms.ModelForm[PhysicianProfile]):
     """What physicians say about their training, and whether they want to be thanked by name."""
 
+    languages = LanguagesField()
     licence_country = forms.ChoiceField(
         label=_("Country or region of licence"),
         choices=country_choices,
@@ -61,7 +63,10 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
 
     class Meta:
         model = PhysicianProfile
-        fields = ["specialty", "licence_country", "years_in_practice", "seniority", "acknowledge", "acknowledged_as"]
+        fields = [
+            *("specialty", "languages", "licence_country", "years_in_practice", "seniority"),
+            *("acknowledge", "acknowledged_as"),
+        ]
         help_texts = {
             "specialty": _("In some benchmarks, cases in your specialty are assigned to you first."),
             "acknowledge": _(
@@ -161,6 +166,7 @@ class PhysicianWelcomeForm(WelcomeForm):
         required=False,
         help_text=_("In some benchmarks, cases in your specialty are assigned to you first."),
     )
+    languages = LanguagesField()
     licence_country = forms.ChoiceField(
         label=_("Country or region of licence"),
         choices=country_choices,
@@ -173,6 +179,7 @@ class PhysicianWelcomeForm(WelcomeForm):
         """Fields of `PhysicianProfile`."""
         return {
             "specialty": self.cleaned_data["specialty"],
+            "languages": self.cleaned_data["languages"],
             "licence_country": self.cleaned_data["licence_country"],
             "years_in_practice": self.cleaned_data["years_in_practice"],
         }

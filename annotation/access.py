@@ -29,6 +29,7 @@ from annotation.models import (
     ReferenceSet,
     RulingRequest,
 )
+from annotation.selectors.languages_read import unread_by
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
@@ -185,12 +186,14 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     still_checker = Membership.objects.filter(
         user=OuterRef("checker"), role=Membership.Role.CHECKER, active=True, group=OuterRef("batch__group")
     )
+    unread = Q(batch__match_languages=True) & unread_by(user.pk or 0, "case")
     return (
         Assignment.objects.filter(_may_check(user), status=Assignment.Status.SUBMITTED, batch__status=Batch.Status.OPEN)
         .filter(purpose=Assignment.Purpose.WORK)  # work that is compared with a key needs no check
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
         .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)
+        .exclude(unread)
     )
 
 

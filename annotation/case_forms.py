@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.batches import CaseFilter
 from annotation.models import ExpertGroup
 from consilium.core.commands import CommandForm, form_field
+from consilium.core.languages import language_name
 from rubrics.models import Benchmark
 
 
@@ -32,7 +33,7 @@ class CaseBatchForm(CommandForm):
         group.queryset = benchmark.groups.all()
         group.empty_label = None
         known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
-        languages.choices = [(language, language) for language in known]
+        languages.choices = [(tag, language_name(tag)) for tag in known]
         labelled.choices = [(tag, f"{tag} ({count})") for tag, count in tags]
 
     @property

@@ -16,6 +16,7 @@ from annotation.models import Assignment, Batch, ExpertGroup, Membership, Ruling
 from annotation.selectors.review_rounds import CHECK_CHOICES
 from annotation.services import BatchTerms, ResponseFilter
 from consilium.core.commands import CommandForm, command_of, form_field
+from consilium.core.languages import language_name
 from consilium.core.limits import (
     MAX_GROUP_NAME_LENGTH,
     MAX_KEY_LENGTH,
@@ -165,7 +166,14 @@ class BatchForm(CommandForm):
     field_order = (
         *("title", "group", "candidates", "kinds", "difficulties", "registers", "languages", "tags", "cases", "draw"),
         *("skip_given", "annotators_per_item", "check_policy", "check_percent", "order", "due_date", "strategy"),
-        *("lease_hours", "specialty_match", "gold_per_annotator", "explain_cannot_assess", "include_invited"),
+        *(
+            "lease_hours",
+            "specialty_match",
+            "match_languages",
+            "gold_per_annotator",
+            "explain_cannot_assess",
+            "include_invited",
+        ),
         *("overlap_with", "overlap_percent", "seed", "digest"),
     )
     group = forms.ModelChoiceField(
@@ -218,7 +226,7 @@ class BatchForm(CommandForm):
         if not benchmark.keyed_responses.filter(use="gold", active=True).exists():
             del self.fields["gold_per_annotator"]
         known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
-        languages.choices = [(language, language) for language in known]
+        languages.choices = [(tag, language_name(tag)) for tag in known]
 
     @property
     def filters(self) -> list[forms.BoundField]:

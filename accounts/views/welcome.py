@@ -19,6 +19,7 @@ from accounts.forms import PhysicianWelcomeForm, WelcomeForm
 from accounts.models import PhysicianProfile
 from accounts.notices import PARTS
 from accounts.services import invitations
+from consilium.core.language_tags import language_read
 
 # Where the work of each part waits.
 FIRST_PAGE = {
@@ -46,6 +47,7 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             "language": get_language(),
             "time_zone": invitation.user.time_zone,
             "specialty": stored.specialty,
+            "languages": stored.languages or [language_read(get_language() or "en")],
         }
         form: WelcomeForm = kind(
             request.POST if request.method == "POST" else None, user=invitation.user, initial=initial

@@ -89,7 +89,16 @@ class NewBatchSerializer(StrictSerializer, CommandSerializer):
     exclude = ("gold_per_annotator",)
     field_order = (
         *("title", "group", "filter", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
-        *("strategy", "specialty_match", "lease_hours", "explain_cannot_assess", "include_invited", "seed", "digest"),
+        *(
+            "strategy",
+            "specialty_match",
+            "match_languages",
+            "lease_hours",
+            "explain_cannot_assess",
+            "include_invited",
+            "seed",
+            "digest",
+        ),
     )
     group = serializers.CharField(help_text="Public id.")
     filter = FilterSerializer(required=False)
@@ -121,6 +130,17 @@ class LoadSerializer(Plain):
     open_work = serializers.IntegerField()
     capacity = serializers.IntegerField(allow_null=True)
     matching = serializers.IntegerField(allow_null=True)
+    languages = serializers.ListField(
+        child=serializers.CharField(), help_text="Tags of the languages that they read; empty: not said."
+    )
+
+
+class PlanLanguageSerializer(Plain):
+    """A language of the cases of a plan; ``tag`` is empty where it is not known."""
+
+    tag = serializers.CharField()
+    responses = serializers.IntegerField(source="items")
+    readers = serializers.IntegerField(help_text="How many of the annotators read it.")
 
 
 class PlanSerializer(Plain):
@@ -135,6 +155,7 @@ class PlanSerializer(Plain):
     inclusion_probability = serializers.FloatField(allow_null=True)
     loads = LoadSerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
+    languages = PlanLanguageSerializer(many=True, help_text="Of the cases, the most frequent first.")
 
     def get_responses(self, plan: Any) -> int:
         """How many are drawn."""
@@ -196,6 +217,9 @@ class BatchSerializer(StrictSerializer, Plain):
     strategy = serializers.CharField(read_only=True)
     specialty_match = serializers.CharField(read_only=True)
     lease_hours = serializers.IntegerField(read_only=True, allow_null=True)
+    match_languages = serializers.BooleanField(
+        read_only=True, help_text="Whether nobody gets a case in a language that, by their profile, they do not read."
+    )
     explain_cannot_assess = serializers.BooleanField(read_only=True)
     due_date = serializers.DateField(allow_null=True)
     seed = serializers.IntegerField(read_only=True)

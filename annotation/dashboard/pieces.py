@@ -16,6 +16,7 @@ from annotation.dashboard.counts import OPEN
 from annotation.dashboard.names import People, Person
 from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.eligibility import eligibilities
+from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.slots.free_slots import annotators_of, refusals, stuck_slots
 from consilium.core.order import natural
 from rubrics.models import Case, Response
@@ -252,12 +253,19 @@ def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[in
             {user: known.get(user, "") for user in users},
             batch.group.benchmark.maps.get("specialty", {}),
         )
+    unread: set[tuple[int, int]] = set()
+    if batch.match_languages:
+        unread = unreadable_pairs({piece.case_id for piece in pieces}, users)
     taken: dict[int, list[Assignment]] = {}
     for user in users:
         # One piece of a response is enough for one person, even where two of its holders are chosen.
         mine: dict[int, Assignment] = {}
         for piece in pieces:
-            if piece.response_id not in excluded[user] and (fits is None or (piece.case_id, user) in fits):
+            if (
+                piece.response_id not in excluded[user]
+                and (fits is None or (piece.case_id, user) in fits)
+                and (piece.case_id, user) not in unread
+            ):
                 mine.setdefault(piece.response_id, piece)
         taken[user] = list(mine.values())
     return taken

@@ -29,19 +29,31 @@ from annotation.models import (
     RulingRequest,
 )
 from annotation.selectors.able import able_annotators
+from annotation.selectors.languages_read import (
+    MatchLanguages,
+    language_rows,
+    languages_of,
+    languages_read,
+    refuse_unread,
+    unreadable,
+    warn_of_unsaid,
+)
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.order import natural
 from rubrics.models import Benchmark, Case, Difficulty
 
 # Tags by which cases of a batch are chosen: a case matches with any of them, its own or agreed.
 CaseTags = Annotated[Sequence[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]], Label(gettext_lazy("Tags"))]
-CaseLanguages = Annotated[Sequence[Annotated[str, Field(max_length=10)]], Label(gettext_lazy("Language"))]
+CaseLanguages = Annotated[
+    Sequence[Annotated[str, Field(max_length=MAX_LANGUAGE_LENGTH)]], Label(gettext_lazy("Language"))
+]
 CaseDifficulties = Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(gettext_lazy("Difficulty"))]
 
 
@@ -96,6 +108,7 @@ class LabelTerms:
     ]
     seed: CaseBatchSeed
     due_date: DueDate = None
+    match_languages: MatchLanguages = True
     include_invited: IncludeInvited = False
 
 
@@ -180,6 +193,12 @@ def plan_labels(
             % {"minimum": minimum, "asked": per_case}
         )
     excluded = not_to_ask(questions, cases, people)
+    if terms.match_languages:
+        language_of, known = languages_of(cases), languages_read(people)
+        languages = language_rows(list(language_of.values()), known)
+        refuse_unread(languages, asked=per_case)
+        excluded |= unreadable(language_of, known)
+        warnings += warn_of_unsaid(known) if len(languages) > 1 else []
     try:
         allocation = allocate(
             [Item(case, case) for case in cases],
@@ -194,7 +213,7 @@ def plan_labels(
         raise DomainError(
             _(
                 "Some cases have fewer physicians left than required, because the others have already been "
-                "asked about them."
+                "asked about them or do not read their language."
             )
         ) from infeasible
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
@@ -257,6 +276,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
             due_date=terms.due_date,
             seed=terms.seed,
             digest=digest,
+            match_languages=terms.match_languages,
             frame={
                 "questions": [question.public_id for question in plan.questions],
                 "filter": plan.filter.record(),
@@ -286,6 +306,7 @@ class LabelBatchInput:
     seed: int
     digest: str
     frame: dict[str, object]
+    match_languages: bool = False
 
 
 def store_label_batch(
@@ -305,6 +326,7 @@ def store_label_batch(
         due_date=batch_input.due_date,
         seed=batch_input.seed,
         plan_digest=batch_input.digest,
+        match_languages=batch_input.match_languages,
         frame=batch_input.frame,
         created_by=by,
         created_at=at,

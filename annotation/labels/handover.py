@@ -13,6 +13,7 @@ from accounts.models import User
 from annotation.labels.batches import not_to_ask
 from annotation.models import FIRST_ROUND, Batch, LabelQuestion, LabelTask
 from annotation.selectors.able import able_annotators
+from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.notices import notify_of_passed_cases
 from consilium.core.transitions import transition
@@ -36,7 +37,11 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
     """
     people = able_annotators(batch.group).users
     questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
-    return fitting_tasks(tasks, people, not_to_ask(list(questions), [task.case_id for task in tasks], people))
+    cases = [task.case_id for task in tasks]
+    excluded = not_to_ask(list(questions), cases, people)
+    if batch.match_languages:
+        excluded |= unreadable_pairs(cases, people)
+    return fitting_tasks(tasks, people, excluded)
 
 
 def open_in(batch: Batch) -> dict[int, int]:

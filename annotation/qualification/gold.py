@@ -28,6 +28,7 @@ from annotation.models import (
     QualificationRule,
 )
 from annotation.qualification.marking import gold_mark
+from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.notices import notify_of_hold
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
@@ -136,11 +137,15 @@ def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, Ke
     parts = set(
         Involvement.objects.filter(user__in=list(users), response__in=responses).values_list("user_id", "response_id")
     )
+    cases = {key.response.case_id for _name, key in items}
+    unread = unreadable_pairs(cases, list(users)) if batch.match_languages else set()
     return {
         user: [
             (name, key)
             for name, key in items
-            if key.response.author_id != user and (user, key.response_id) not in parts
+            if key.response.author_id != user
+            and (user, key.response_id) not in parts
+            and (key.response.case_id, user) not in unread
         ]
         for user in users
     }

@@ -12,6 +12,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as command
 
 from annotation.models import Batch
+from annotation.selectors.languages_read import MatchLanguages
 from consilium.core.commands import Label, OneOf
 from consilium.core.limits import MAX_TITLE_LENGTH
 
@@ -80,6 +81,7 @@ class BatchTerms:
             ),
         ),
     ] = Batch.SpecialtyMatch.NONE
+    match_languages: MatchLanguages = True
     lease_hours: Annotated[
         int | None,
         Field(ge=1, le=8760),

@@ -66,6 +66,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
         check_fraction=terms.fraction,
         strategy=terms.strategy,
         specialty_match=terms.specialty_match,
+        match_languages=terms.match_languages,
         lease_hours=terms.lease_hours,
         gold_per_annotator=terms.gold_per_annotator,
         explain_cannot_assess=terms.explain_cannot_assess,

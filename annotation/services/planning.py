@@ -22,6 +22,16 @@ from annotation.allocation.allocate import (
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
 from annotation.selectors.able import able_annotators
+from annotation.selectors.languages_read import (
+    LanguageRow,
+    language_rows,
+    languages_of,
+    languages_read,
+    refuse_unchecked,
+    refuse_unread,
+    unreadable,
+    warn_of_unsaid,
+)
 from annotation.services.batch_terms import BatchTerms
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.writing.exclusions import pledged_to_write
@@ -45,6 +55,7 @@ class PhysicianLoad:
     capacity: int | None
     specialty: str
     matching: int | None
+    languages: tuple[str, ...]  # that they read; empty where they have named none
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,7 @@ class BatchPlan:
     loads: tuple[PhysicianLoad, ...]
     criteria: int  # decisions to be made in all
     warnings: tuple[str, ...]
+    languages: tuple[LanguageRow, ...]  # of the cases, by response, with the number of annotators who read each
 
     @property
     def inclusion_probability(self) -> float | None:
@@ -90,7 +102,7 @@ class BatchPlan:
         if self.terms.pool:
             terms = self.terms
             parts = [
-                (terms.annotators_per_item, terms.fraction, terms.specialty_match, terms.seed),
+                (terms.annotators_per_item, terms.fraction, terms.specialty_match, terms.match_languages, terms.seed),
                 (terms.order, terms.lease_hours, terms.gold_per_annotator),
             ]
             parts += [(response, self.rubrics[response]) for response in self.responses]
@@ -114,6 +126,16 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     responses = tuple(row.pk for row in sample.rows)
     cases = {row.pk: row.case for row in sample.rows}
     excluded = _excluded(responses, team) | _pledged(cases, team)
+    known = languages_read({*team.annotators, *team.checkers})
+    language_of = languages_of(set(cases.values()))
+    languages = language_rows([language_of[case] for case in cases.values()], {user: known[user] for user in able})
+    if terms.match_languages:
+        refuse_unread(languages, asked=min(terms.annotators_per_item, len(able)))
+        if terms.fraction == 1:  # which responses a smaller share is drawn from is not known yet
+            refuse_unchecked({row.tag for row in languages}, {user: known[user] for user in team.checkers})
+        unread = unreadable(language_of, known)
+        excluded |= {(response, user) for response, case in cases.items() for user in known if (case, user) in unread}
+        warnings += warn_of_unsaid({user: known[user] for user in able}) if len(languages) > 1 else []
     specialties = dict(PhysicianProfile.objects.filter(user__in=team.annotators).values_list("user_id", "specialty"))
     matches = None
     if terms.specialty_match != Batch.SpecialtyMatch.NONE:
@@ -150,9 +172,10 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         rubrics={response: rubrics[case] for response, case in cases.items()},
         cases=cases,
         allocation=allocation,
-        loads=_loads(group, team, allocation, takable, cases, size_of, work, specialties, matches),
+        loads=_loads(group, team, allocation, takable, cases, size_of, work, specialties, known, matches),
         criteria=sum(size_of.values()) * terms.annotators_per_item,
         warnings=tuple(warnings),
+        languages=languages,
     )
 
 
@@ -316,6 +339,7 @@ def _loads(
     size_of: Mapping[int, int],
     work: Mapping[int, int],
     specialties: Mapping[int, str],
+    languages: Mapping[int, Sequence[str]],
     matches: Collection[tuple[int, int]] | None,
 ) -> tuple[PhysicianLoad, ...]:
     responses = allocation.load or takable
@@ -342,6 +366,7 @@ def _loads(
             team.annotators[user.pk],
             specialties.get(user.pk, ""),
             None if matches is None else fitting[user.pk],
+            tuple(languages[user.pk]),
         )
         for user in sorted(User.objects.filter(pk__in=team.annotators), key=lambda user: (natural(user.name), user.pk))
     )

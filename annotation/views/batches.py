@@ -193,6 +193,8 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
     lines = []
     if row.specialty_match != Batch.SpecialtyMatch.NONE:
         lines.append((_("Specialty"), str(row.get_specialty_match_display())))
+    if row.match_languages:
+        lines.append((_("Languages"), _("Only cases in languages they read")))
     if row.gold_per_annotator:
         lines.append((_("Gold items for each annotator"), str(row.gold_per_annotator)))
     if row.explain_cannot_assess:

@@ -91,7 +91,17 @@ class WritingBatchSerializer(StrictSerializer, CommandSerializer):
     commands = (WritingOrder, WritingFilter)
     field_order = (
         *("title", "group", "candidate", "mode", "mode_name", "references", "instructions", "writers_per_case"),
-        *("specialty_match", "tags", "languages", "difficulties", "skip_written", "draw", "due_date", "seed"),
+        *(
+            "specialty_match",
+            "match_languages",
+            "tags",
+            "languages",
+            "difficulties",
+            "skip_written",
+            "draw",
+            "due_date",
+            "seed",
+        ),
     )
     group = serializers.CharField(max_length=16)
     references = serializers.ListField(child=serializers.CharField(max_length=MAX_KEY_LENGTH), default=list)

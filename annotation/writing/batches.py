@@ -51,6 +51,7 @@ def create_writing_batch(
         check_policy=Batch.CheckPolicy.NONE,
         check_fraction=0.0,
         specialty_match=order.specialty_match,
+        match_languages=order.match_languages,
         due_date=order.due_date,
         seed=order.seed,
         plan_digest=digest,
@@ -122,7 +123,13 @@ def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[W
     people = able_annotators(batch.group).users
     cases = [task.case_id for task in tasks]
     terms = batch.writing_terms
-    exclusions = excluded_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
+    exclusions = excluded_writers(
+        mode=terms.mode,
+        candidate=terms.candidate,
+        cases=cases,
+        people=people,
+        match_languages=batch.match_languages,
+    )
     had = WritingTask.objects.filter(batch=batch, case__in=cases).values_list("case_id", "writer_id")
     return fitting_tasks(tasks, people, set(had).union(*exclusions.values()))
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from django.db.models import Q
 
 from annotation.models import Adjudication, Assignment, Check, Involvement, WritingTask
+from annotation.selectors.languages_read import unreadable_pairs
 from rubrics.models import AuditItem, AuthoringTime, Candidate, Case, RubricContributor, RubricReview
 
 Pair = tuple[int, int]  # case, user
@@ -23,10 +24,16 @@ class ExclusionReason(StrEnum):
     READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
     AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric, or had them open to do so
     WROTE = "wrote"  # has written a response to it, or has an open task to do so
+    LANGUAGE = "language"  # does not read its language, by their profile
 
 
 def excluded_writers(
-    *, mode: str, candidate: Candidate | None, cases: Collection[int], people: Collection[int]
+    *,
+    mode: str,
+    candidate: Candidate | None,
+    cases: Collection[int],
+    people: Collection[int],
+    match_languages: bool = False,
 ) -> dict[ExclusionReason, set[Pair]]:
     """Reason → (case, user) pairs that a batch in this ``mode`` must leave out, each under its first reason.
 
@@ -44,6 +51,8 @@ def excluded_writers(
         - pairs_by_bar[ExclusionReason.READ]
         - pairs_by_bar[ExclusionReason.AUTHORED]
     )
+    if match_languages:
+        pairs_by_bar[ExclusionReason.LANGUAGE] = unreadable_pairs(cases, people).difference(*pairs_by_bar.values())
     return pairs_by_bar
 
 

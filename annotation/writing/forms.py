@@ -24,7 +24,7 @@ class WritingBatchForm(CaseBatchForm):
     field_order = (
         *CaseBatchForm.field_order,
         *("candidate", "mode", "mode_name", "references", "instructions", "writers_per_case", "specialty_match"),
-        *("skip_written", "draw"),
+        *("match_languages", "skip_written", "draw"),
     )
     candidate = form_field(
         WritingOrder, "candidate", widget=forms.TextInput(attrs={"list": "physicians", "autocomplete": "off"})

@@ -20,6 +20,7 @@ from annotation.allocation.specialties import case_specialty, matching
 from annotation.labels.batches import CaseDifficulties, CaseFilter, CaseLanguages, CaseTags
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
 from annotation.selectors.able import able_annotators
+from annotation.selectors.languages_read import MatchLanguages
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.commands import Label, OneOf
@@ -118,6 +119,7 @@ class WritingOrder:
             gettext_lazy("Compares the writer’s specialty with the first specialty tag of the case."),
         ),
     ] = Batch.SpecialtyMatch.NONE
+    match_languages: MatchLanguages = True
     due_date: DueDate = None
     include_invited: IncludeInvited = False
 
@@ -183,7 +185,11 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
         )
     matches = _matches(order, {pk: case_specialty(tags) for pk, tags in matched}, people)
     exclusions = excluded_writers(
-        mode=order.mode, candidate=order.known_candidate(), cases=with_references, people=people
+        mode=order.mode,
+        candidate=order.known_candidate(),
+        cases=with_references,
+        people=people,
+        match_languages=order.match_languages,
     )
     excluded = set().union(*exclusions.values())
     eligible = _may_be_written(order, with_references, people, excluded, matches)
@@ -330,6 +336,9 @@ def _in_words(exclusions: Mapping[ExclusionReason, Collection[Pair]]) -> list[st
         ),
         ExclusionReason.WROTE: _(
             "%(people)s cannot be assigned %(cases)s because they have written, or will write, a response to the case."
+        ),
+        ExclusionReason.LANGUAGE: _(
+            "%(people)s cannot be assigned %(cases)s because they do not read the language of the case."
         ),
     }
     lines = []

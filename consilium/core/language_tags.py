@@ -12,8 +12,6 @@ from babel import Locale
 from babel.core import get_global, parse_locale
 
 MAX_LANGUAGE_LENGTH = 35  # RFC 5646, section 4.4.1: no registered tag needs more
-# Written standards of one language, which its readers all read.
-_SAME_READERS = {"nb": "no", "nn": "no"}
 _NO_LANGUAGE = {"und", "mul", "zxx", "mis"}  # undetermined, several, none: a text of these has no tag here
 
 
@@ -43,8 +41,7 @@ def normalise_language(tag: str) -> str:
 @lru_cache(maxsize=4096)
 def language_read(tag: str) -> str:
     """The part of a tag that decides who can read a text: its language, whatever its script or region."""
-    language = tag.replace("_", "-").partition("-")[0].lower()
-    return _SAME_READERS.get(language, language)
+    return tag.replace("_", "-").partition("-")[0].lower()
 
 
 def can_read(languages: Iterable[str], tag: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
+from django.conf import settings
 from django.utils.translation import get_language
 
 from consilium.core.language_tags import normalise_language
@@ -64,19 +65,19 @@ def language_choices(*more: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _tags_by_name(interface: str) -> dict[str, str]:
-    """Names of languages in the language of the interface, in English and in their own → tag."""
+def _tags_by_name() -> dict[str, str]:
+    """Names of languages in every language of the interface, and of common ones in their own → tag."""
     names: dict[str, str] = {}
+    interfaces = [code for code, _label in settings.LANGUAGES]
     for tag in Locale("en").languages:
-        own = own_language_name(tag) if tag in COMMON_LANGUAGES else ""
-        for name in (_name(tag, interface), _name(tag, "en"), own):
-            if name:
-                names.setdefault(name.casefold(), tag.replace("_", "-"))
+        own = [own_language_name(tag)] if tag in COMMON_LANGUAGES else []
+        for name in filter(None, [*own, *(_name(tag, interface) for interface in interfaces)]):
+            names.setdefault(name.casefold(), tag.replace("_", "-"))
     return names
 
 
 def language_named(text: str) -> str:
-    """The tag of a language that a person wrote: a tag, or its name (Spanish, español, 西班牙语). `ValueError` if none."""
+    """The tag of a language that a person wrote: a tag, or a name (Spanish, español, 西班牙语). `ValueError` if none."""
     text = re.sub(r"\s+", " ", text.strip())
-    named = _tags_by_name(get_language() or "en").get(text.casefold())
+    named = _tags_by_name().get(text.casefold())
     return named or normalise_language(text)

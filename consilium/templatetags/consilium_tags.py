@@ -231,8 +231,14 @@ def tag_chips(tags: Sequence[str], most: int) -> SafeString:
 
 @register.filter
 def language_name(language: str | None) -> str:
-    """A stored language by its own name; empty stays empty."""
+    """The name of a stored language in the reader's language; empty stays empty."""
     return languages.language_name(language) if language else ""
+
+
+@register.filter
+def language_names(tags: Sequence[str]) -> str:
+    """The names of several languages, in the reader's language; empty for none."""
+    return languages.language_names(tags)
 
 
 @register.simple_tag

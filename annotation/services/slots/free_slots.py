@@ -16,6 +16,7 @@ from accounts.models import PhysicianProfile, User
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
 from annotation.selectors.eligibility import eligibilities
+from annotation.selectors.languages_read import unread_by, unreadable_pairs
 from rubrics.models import Case, Response
 
 LIVE = ~Q(status=Assignment.Status.RELEASED)
@@ -31,7 +32,7 @@ def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
     """Free slots that ``annotator`` may take.
 
     These are left out: responses that they wrote, grade or have graded, have another part in, or passed over for good;
-    excluded cases; and cases of another specialty where the batch requires a match.
+    excluded cases; and cases of another specialty, or in a language that they do not read, where the batch matches.
     """
     groups = {batch.group_id for batch in batches}
     response = OuterRef("item__response")
@@ -48,6 +49,8 @@ def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
     for batch in batches:
         if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
             rows = rows.exclude(~Q(item__response__case__in=matching_cases(annotator, batch)) & Q(item__batch=batch.pk))
+    if any(batch.match_languages for batch in batches):
+        rows = rows.exclude(Q(item__batch__match_languages=True) & unread_by(annotator.pk, "item__response__case"))
     return rows
 
 
@@ -112,6 +115,9 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     fits = None
     if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
         fits = _matches(batch, people)
+    unread: set[tuple[int, int]] = set()
+    if batch.match_languages:
+        unread = unreadable_pairs({slot.item.response.case_id for slot in rows}, people)
     stuck = []
     for slot in rows:
         response = slot.item.response
@@ -130,6 +136,8 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
                 why["skipped"] += 1
             elif fits is not None and (response.case_id, user) not in fits:
                 why["specialty"] += 1
+            elif (response.case_id, user) in unread:
+                why["language"] += 1
             elif user in held_back:
                 why["eligibility"] += 1
             else:
@@ -174,6 +182,11 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
         "skipped": ngettext("%(n)d annotator skipped it.", "%(n)d annotators skipped it.", why["skipped"]),
         "specialty": ngettext(
             "%(n)d annotator has another specialty.", "%(n)d annotators have another specialty.", why["specialty"]
+        ),
+        "language": ngettext(
+            "%(n)d annotator does not read its language.",
+            "%(n)d annotators do not read its language.",
+            why["language"],
         ),
         "eligibility": ngettext(
             "Assignments are paused for %(n)d annotator.",

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
 from annotation.selectors.eligibility import eligibility_of
+from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.notices import notify_of_passed_work
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
@@ -132,6 +133,17 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
                 ngettext(
                     "%(n)d of these responses requires a specialty other than that of %(person)s.",
                     "%(n)d of these responses require a specialty other than that of %(person)s.",
+                    others,
+                )
+                % {"person": to, "n": others}
+            )
+    if batch.match_languages:
+        others = len(unreadable_pairs({row.case_id for row in rows}, [to.pk]))
+        if others:
+            raise DomainError(
+                ngettext(
+                    "%(n)d of these cases is in a language that %(person)s does not read.",
+                    "%(n)d of these cases are in languages that %(person)s does not read.",
                     others,
                 )
                 % {"person": to, "n": others}
