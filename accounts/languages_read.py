@@ -22,7 +22,7 @@ class LanguagesWidget(forms.MultiWidget):
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         line = forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
-        super().__init__({"usual": forms.CheckboxSelectMultiple(choices=language_choices), "other": line}, attrs)
+        super().__init__({"usual": forms.CheckboxSelectMultiple(), "other": line}, attrs)
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """The boxes, each in its label, and the line below them with a label of its own."""

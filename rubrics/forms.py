@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.forms.utils import flatatt
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _now
@@ -24,7 +25,16 @@ from consilium.core.limits import (
 )
 from rubrics import imports
 from rubrics.editor.draft_content import HIGHEST, LOWEST
-from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
+from rubrics.models import (
+    AuthoringRole,
+    Benchmark,
+    BenchmarkRole,
+    Candidate,
+    Case,
+    Difficulty,
+    Register,
+    slug_characters,
+)
 from rubrics.parsing.cases import FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE
 from rubrics.selectors import lists
@@ -174,6 +184,36 @@ class DashboardFilters(CaseFilters):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["register"]
+
+
+class CaseLanguageFilters(forms.Form):
+    """Which cases the page of languages lists: how their language is known, and which it is."""
+
+    how = forms.ChoiceField(
+        label=_("Known by"),
+        required=False,
+        choices=[("", _("All")), ("detected", _("Detected from the text")), ("given", _("Given"))],
+        widget=FilterSelect,
+    )
+    language = forms.ChoiceField(label=_("Language"), required=False, widget=FilterSelect)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [(tag, language_name(tag)) for tag in lists.languages(benchmark)]
+        field = self.fields["language"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _now("All")), *known, ("none", _now("Not given"))]
+
+    def narrowed(self, cases: QuerySet[Case]) -> QuerySet[Case]:
+        """``cases`` by the filters; none where a filter is not valid."""
+        if not self.is_valid():
+            return cases.none()
+        chosen = self.cleaned_data
+        if language := chosen["language"]:
+            cases = cases.filter(language="" if language == "none" else language)
+        if how := chosen["how"]:
+            cases = cases.exclude(language="").filter(language_detected=how == "detected")
+        return cases
 
 
 class NewCaseForm(forms.Form):

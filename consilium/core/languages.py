@@ -72,12 +72,12 @@ def _tags_by_name() -> dict[str, str]:
     for tag in Locale("en").languages:
         own = [own_language_name(tag)] if tag in COMMON_LANGUAGES else []
         for name in filter(None, [*own, *(_name(tag, interface) for interface in interfaces)]):
-            names.setdefault(name.casefold(), tag.replace("_", "-"))
+            names.setdefault(str(name).casefold(), str(tag).replace("_", "-"))
     return names
 
 
 def language_named(text: str) -> str:
-    """The tag of a language that a person wrote: a tag, or a name (Spanish, español, 西班牙语). `ValueError` if none."""
+    """The tag of a language that a person wrote: a tag, or a name (Spanish, español, 西班牙语); else `ValueError`."""
     text = re.sub(r"\s+", " ", text.strip())
     named = _tags_by_name().get(text.casefold())
     return named or normalise_language(text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from consilium.core.language_tags import language_read
 from documents.models import Passage
 from drafting.models import Fact, Need, Suggestion
 from drafting.runs.config import DraftingConfig
@@ -13,6 +14,7 @@ from rubrics.models import Case
 from scoring.models import PipelineRun
 from scoring.pipelines.kind import Output
 
+MAX_SUGGESTION_LANGUAGE = 10  # of `Suggestion.language`; a longer tag is stored without script and region
 FACT_FIELDS = (
     *("number", "kind", "text", "quote", "quote_state", "start", "end", "words", "numbers_agree", "support"),
     *("support_reason", "dropped_because", "is_usable"),
@@ -39,6 +41,8 @@ def store_drafts(run: PipelineRun, settings: DraftingConfig, results: Mapping[in
         ]
         needs += [Need(**place, **_fields(row, NEED_FIELDS)) for row in result["needs"]]
         language = settings.case_of[keys[case]].language
+        if len(language) > MAX_SUGGESTION_LANGUAGE:
+            language = language_read(language)
         suggestions += [
             Suggestion(**place, language=language, created_at=at, **_fields(row, SUGGESTION_FIELDS))
             for row in result["criteria"]

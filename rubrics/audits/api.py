@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_TAG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.model_schemas import described_field
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -96,7 +97,9 @@ class NewAuditSerializer(StrictSerializer, Plain):
     tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG_LENGTH), max_length=100, default=list)
     difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)
     registers = serializers.ListField(child=serializers.ChoiceField(choices=Register.choices), default=list)
-    languages = serializers.ListField(child=serializers.CharField(max_length=10), max_length=100, default=list)
+    languages = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_LANGUAGE_LENGTH), max_length=100, default=list
+    )
 
 
 def _detail(audit: CaseAudit) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import LineError
+from consilium.core.language_tags import normalise_language
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
 from rubrics.models import Case, Difficulty, Register, Rubric
 
@@ -20,7 +21,6 @@ MAX_TEXT_LENGTH = 200_000
 MAX_TAGS = 200
 CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of the case is published
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
-LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Tags of these kinds have separate fields: the name of the field and the prefix of the tag.
 TAG_KINDS = {"themes": "theme:", "tasks": "task:", "specialties": "specialty:"}
@@ -201,10 +201,12 @@ def _choice(name: str, choices: Sequence[str]) -> Any:
 
 
 def _language(value: Any, reading: ContentInput) -> None:
-    if isinstance(value, str) and (value == "" or (len(value) <= 10 and LANGUAGE.fullmatch(value))):
-        reading.values["language"] = value
-    else:
-        reading.refuse("language", _("A language must be a code such as en or zh."))
+    try:
+        if not isinstance(value, str):
+            raise ValueError(value)
+        reading.values["language"] = normalise_language(value) if value else ""
+    except ValueError:
+        reading.refuse("language", _("A language must be a code such as en, pt-BR or zh-Hant."))
 
 
 def _tags(value: Any, reading: ContentInput) -> None:

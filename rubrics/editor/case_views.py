@@ -20,7 +20,7 @@ from accounts.identity import opaque_name
 from consilium.core.clock import clock
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from consilium.core.languages import language_name
+from consilium.core.languages import COMMON_LANGUAGES, language_choices
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
@@ -33,8 +33,6 @@ from rubrics.selectors import lists
 from rubrics.services import case_editing
 from rubrics.services.privacy import draft_items
 
-# Languages that the page offers by name; any other code can be imported, and is then offered as well.
-LANGUAGES = ("en", "zh", "es", "fr", "de", "pt", "ar", "hi", "ja", "ko", "ru", "it")
 MAX_SUGGESTIONS = 200
 
 
@@ -149,6 +147,7 @@ def _page(
         "difficulties": Difficulty.choices,
         "registers": Register.choices,
         "languages": _languages(benchmark, content.language),
+        "language_detected": case.language_detected and content.language == case.language,
         "published": next((row for row in reversed(rubrics) if row.status == Rubric.Status.PUBLISHED), None),
         "draft": next((row for row in rubrics if row.status in ("draft", "in_review")), None),
         "deletable": not frozen and case_editing.may_delete(request.user, case),
@@ -184,15 +183,14 @@ def _tag_fields() -> list[tuple[str, str, str]]:
 
 
 def _languages(benchmark: Benchmark, own: str = "") -> list[tuple[str, str]]:
-    codes = dict.fromkeys([*lists.languages(benchmark), *LANGUAGES, *([own] if own else [])])
-    return [(code, language_name(code)) for code in codes]
+    return language_choices(*lists.languages(benchmark), own)
 
 
 def _usual_language(benchmark: Benchmark) -> str:
     """The language of the page if the benchmark has cases in it or no cases yet; else that of its latest case."""
     own = (get_language() or "").partition("-")[0]
     used = benchmark.cases.exclude(language="").order_by("-pk")
-    if own in LANGUAGES and (used.filter(language=own).exists() or not used.exists()):
+    if own in COMMON_LANGUAGES and (used.filter(language=own).exists() or not used.exists()):
         return own
     return used.values_list("language", flat=True).first() or ""
 

@@ -7,7 +7,7 @@ were not written from (`tests/rubrics/parsing/test_language.py`).
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -136,7 +136,7 @@ def _by_words(words: Sequence[str]) -> str:
     words = [word for word in words if len(word) > 1 or word in _ONE_LETTER]
     if sum(map(len, words)) < _FEWEST_LETTERS:
         return ""
-    lexicon, scores, hits = _lexicon(), Counter[str](), Counter[str]()
+    lexicon, scores, hits = _lexicon(), defaultdict[str, float](float), Counter[str]()
     for word in words:
         known = lexicon.get(word, ())
         for language, weight in known:
@@ -146,7 +146,8 @@ def _by_words(words: Sequence[str]) -> str:
             _count_letters(word, scores, hits)
     if not scores:
         return ""
-    (best, most), (other, second) = [*scores.most_common(2), ("", 0.0)][:2]
+    ranking = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    (best, most), (other, second) = [*ranking, ("", 0.0)][:2]
     if hits[best] < (len(words) if len(words) < _ENOUGH_WORDS else _SHARE * len(words)):
         return ""
     lead = _LEAD_AMONG_ALIKE if {best, other} == _ALIKE else _LEAD
@@ -156,7 +157,7 @@ def _by_words(words: Sequence[str]) -> str:
 _ONE_LETTER = frozenset("aeiouyàèéóöøå")
 
 
-def _count_letters(word: str, scores: Counter[str], hits: Counter[str]) -> None:
+def _count_letters(word: str, scores: dict[str, float], hits: Counter[str]) -> None:
     """Add what the letters of a word say that no list has."""
     if not VIETNAMESE.isdisjoint(word) and not {"ă"} >= VIETNAMESE.intersection(word):
         scores["vi"] += 1

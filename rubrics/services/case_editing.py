@@ -139,6 +139,7 @@ def save_case(
             # The conversation of an imported case may hold more than an editor shows: it is written only if it differs.
             Case.objects.filter(pk=row.pk).update(
                 **_columns(content, conversation=content.conversation != stands.conversation),
+                language_detected=row.language_detected and content.language == stands.language,
                 edit_version=F("edit_version") + 1,
                 edit_id=client_id,
                 edited_at=at,

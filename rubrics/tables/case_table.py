@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.language_tags import normalise_language
 from consilium.core.phrases import Phrase
 from consilium.core.strict_json import MAX_DEPTH, RefusedJSON, strict_decoder, too_deep
 from rubrics.parsing import as_imported
@@ -72,6 +73,7 @@ CASES = TableKind(
         ),
         "conversation": ("conversation", "dialogue", "dialog", "turns", "messages", "chat", "对话", "对话内容"),
         "difficulty": ("difficulty", "难度"),
+        "language": ("language", "lang", "languagecode", "caselanguage", "语言", "语种"),
         "case_tags": ("casetags", "exampletags", "caselabels", "themes", "theme", "病例标签", "案例标签", "主题"),
         "user_role": ("userrole", "asker", "用户角色", "提问者"),
         "reference_answer": ("referenceanswer", "reference", "goldanswer", "参考答案", "标准答案"),
@@ -122,14 +124,16 @@ def read_case_table(
         record = _record(key, rows, has_points="points" in table.targets, faults=faults)
         fields = Fields(rows.row, record, faults)
         case = healthbench_case(fields)
-        difficulty = _difficulty(rows, faults)
-        if not fields.sound or not rows.is_sound or difficulty is None:
+        difficulty, language = _difficulty(rows, faults), _language(rows, faults)
+        if not fields.sound or not rows.is_sound or difficulty is None or language is None:
             continue
         texts = {name: text for name, (_row, text) in rows.texts.items()}
         role = texts.get("user_role", "")
         yield replace(
             case,
             difficulty=difficulty,
+            language=language or case.language,
+            language_detected=case.language_detected and not language,
             reference_answer=texts.get("reference_answer", ""),
             user_role=role,
             metadata={**case.metadata, "user_role": role} if role else case.metadata,
@@ -276,6 +280,16 @@ def turns_of(text: str) -> list[Any] | Phrase:
         {"role": _ROLES.get(match[1], match[1].lower()), "content": text[match.end() : end].strip()}
         for match, end in zip(matches, ends, strict=True)
     ]
+
+
+def _language(rows: _Rows, faults: Faults) -> str | None:
+    """The tag of the language of a case, empty if none is given; None and a fault for what is no tag."""
+    row, text = rows.texts.get("language", (0, ""))
+    try:
+        return normalise_language(text) if text else ""
+    except ValueError:
+        faults.add(row, "language", Phrase("“%(value)s” is not a language code such as en or zh.", value=text[:40]))
+        return None
 
 
 def _difficulty(rows: _Rows, faults: Faults) -> str | None:

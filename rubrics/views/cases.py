@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.languages import language_choices
 from rubrics import access, cited, origins
 from rubrics.editor.citation import citations_of
 from rubrics.forms import CaseFilters
@@ -21,7 +22,17 @@ from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
 MAX_RESPONSES = 200
-CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses", "excluded")
+CSV_COLUMNS = (
+    "key",
+    "difficulty",
+    "register",
+    "language",
+    "language_detected",
+    "tags",
+    "criteria",
+    "responses",
+    "excluded",
+)
 CSV_TEXT = ("key", "language", "tags", "excluded")
 
 
@@ -74,7 +85,8 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     ordered = lists.in_order(rows, request.GET.get("sort", ""), lists.CASE_ORDERS, "key")
     table = (
         (
-            *(case.key, case.difficulty, case.register, case.language, "; ".join(case.all_tags)),
+            *(case.key, case.difficulty, case.register, case.language, str(case.language_detected).lower()),
+            "; ".join(case.all_tags),
             *(case.criterion_count, case.response_count, case.exclusion_reason or None),
         )
         for case in ordered.iterator(chunk_size=500)
@@ -115,6 +127,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "responses": responses[:MAX_RESPONSES],
             "more_responses": len(responses) > MAX_RESPONSES,
             "exclusions": record_of(case),
+            "languages": language_choices(case.language),
             "administers": access.is_admin(request.user, case.benchmark),
         },
     )

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH, normalise_language
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_MODEL_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.strict_json import read_json
 from rubrics.models import Benchmark, Candidate, Case
@@ -85,7 +86,7 @@ class _Turn(_Row):
 
 class _Case(_Row):
     key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
-    language: str = Field(max_length=10)
+    language: str = Field(max_length=MAX_LANGUAGE_LENGTH)
     conversation: list[_Turn] = Field(min_length=1)
 
 
@@ -382,11 +383,19 @@ def _store_cases(archive: zipfile.ZipFile, benchmark: Benchmark) -> dict[str, in
     for key, row in rows.items():
         conversation = [turn.model_dump() for turn in row.conversation]
         if key not in known:
-            new.append(Case(benchmark=benchmark, key=key, language=row.language, conversation=conversation))
+            new.append(Case(benchmark=benchmark, key=key, language=_language(row), conversation=conversation))
         elif [{"role": turn["role"], "content": turn["content"]} for turn in known[key][1]] != conversation:
             raise ArchiveRefused(_("Case “%(key)s” has a different conversation here.") % {"key": key})
     Case.objects.bulk_create(new, batch_size=BATCH)
     return {**{key: pk for key, (pk, _conversation) in known.items()}, **{case.key: case.pk for case in new}}
+
+
+def _language(row: _Case) -> str:
+    """The tag of a case as this product writes it; empty where it is none."""
+    try:
+        return normalise_language(row.language) if row.language else ""
+    except ValueError:
+        return ""
 
 
 def _store_calls(archive: zipfile.ZipFile, run: PipelineRun) -> list[int]:

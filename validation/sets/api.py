@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
 from consilium.core.model_schemas import described_field
 from drafting.models import DraftingRun
@@ -25,7 +26,7 @@ from rubrics.services import create_import
 from validation.access import get_rubric_set, hidden_sets
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
-from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of
+from validation.sets.frames import MAX_TAGS, Frame, frame_of
 from validation.sets.storing import SetName
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.languages import language_name
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from drafting.models import DraftingRun
 from rubrics.models import Benchmark
 from rubrics.selectors import lists
 from validation.sets import selectors
-from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of, range_of
+from validation.sets.frames import MAX_TAGS, Frame, frame_of, range_of
 
 
 class SourceChoice(models.TextChoices):

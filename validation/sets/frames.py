@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consilium.core.errors import DomainError
+from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.languages import language_name
 from consilium.core.limits import MAX_TAG_LENGTH
 
 MAX_NUMBER = 10_000
 MAX_TAGS = 20
-MAX_LANGUAGE_LENGTH = 10  # of `rubrics.models.Case.language`
 _RANGE = re.compile(r"([0-9]{1,5})(?:\s*[-–]\s*([0-9]{1,5}))?")
 CONDITIONS = {
     "included": gettext_lazy("Cases not excluded"),
