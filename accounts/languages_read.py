@@ -69,7 +69,11 @@ class LanguagesField(forms.MultiValueField):
         )
         options.setdefault("label", _("I can read"))
         options.setdefault(
-            "help_text", _("You receive only cases in these languages. If you choose none, you may receive any case.")
+            "help_text",
+            _(
+                "You receive only cases in these languages. If you choose none, you may receive any case. Admins see "
+                "your choice when they assign cases."
+            ),
         )
         super().__init__(fields=fields, require_all_fields=False, required=False, **options)
 
