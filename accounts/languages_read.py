@@ -26,7 +26,9 @@ class LanguagesWidget(forms.MultiWidget):
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """The boxes, each in its label, and the line below them with a label of its own."""
-        chosen, line = value if isinstance(value, list) and len(value) == 2 else self.decompress(value)
+        # What was posted is a list of boxes and a line; what is stored is a list of tags.
+        is_posted = isinstance(value, list) and len(value) == 2 and not isinstance(value[0], str)
+        chosen, line = value if is_posted else self.decompress(value)
         boxes = format_html_join(
             "",
             '<label><input type="checkbox" name="{}_usual" value="{}"{}> {}</label>',

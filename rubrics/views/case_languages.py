@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
@@ -45,11 +46,17 @@ def case_languages(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def set_languages(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Give the chosen cases (``case``) the posted ``language``, empty for none."""
+    """Give the chosen cases (``case``) the posted ``language``; ``none`` takes theirs away."""
     benchmark = access.get_administered_benchmark(request.user, slug)
     cases, language = request.POST.getlist("case"), request.POST.get("language", "")
     try:
-        count = set_language(benchmark=benchmark, cases=[key.replace("\x00", "") for key in cases], language=language)
+        if not language:
+            raise DomainError(_("Choose a language."))
+        count = set_language(
+            benchmark=benchmark,
+            cases=[key.replace("\x00", "") for key in cases],
+            language="" if language == "none" else language,
+        )
     except DomainError as refused:
         messages.error(request, str(refused))
     else:

@@ -141,7 +141,13 @@ def test_the_languages_of_several_cases_are_corrected_at_once(admin: Client, ben
     ]
     refused = admin.post("/b/bench/cases/languages/set/", {"case": chosen, "language": "xx"}, follow=True)
     assert "“xx” is not a language code." in refused.content.decode()
+    refused = admin.post("/b/bench/cases/languages/set/", {"case": chosen, "language": ""}, follow=True)
+    assert "Choose a language." in refused.content.decode()
+    refused = admin.post("/b/bench/cases/languages/set/", {"language": "en"}, follow=True)
+    assert "Choose at least one case." in refused.content.decode()
     assert known(first) == ("ca", False)
+    admin.post("/b/bench/cases/languages/set/", {"case": chosen, "language": "none"})
+    assert known(first) == ("", False)
 
 
 def test_the_language_of_a_case_is_corrected_on_its_page(admin: Client, benchmark: Benchmark) -> None:
