@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from django import forms
+from django.forms.utils import flatatt
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
@@ -33,8 +34,8 @@ class LanguagesWidget(forms.MultiWidget):
             "",
             '<label><input type="checkbox" name="{}_usual" value="{}"{}> {}</label>',
             (
-                (name, tag, mark_safe(" checked") if tag in (chosen or ()) else "", word)
-                for tag, word in language_choices()
+                (name, tag, flatatt({"checked": tag in (chosen or ())}), language)
+                for tag, language in language_choices()
             ),
         )
         line_id = f"{(attrs or {}).get('id', name)}_other"
