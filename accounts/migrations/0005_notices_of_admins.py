@@ -21,7 +21,7 @@ KINDS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0003_words_on_pages")]
+    dependencies = [("accounts", "0004_languages_read")]
 
     operations = [
         migrations.AlterField(model_name=name, name="kind", field=models.CharField(choices=KINDS, max_length=15))

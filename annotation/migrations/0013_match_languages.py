@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0011_words_on_pages'),
+        ('annotation', '0012_review_again'),
     ]
 
     operations = [
