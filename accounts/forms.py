@@ -136,14 +136,14 @@ class FirstRunForm(WelcomeForm):
     code = forms.CharField(
         label=_("Code from the terminal"),
         max_length=40,
-        help_text=_("Where the server was started, it printed this code below its address."),
+        help_text=_("When the server starts, it prints this code in the terminal, below its address."),
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false", "autofocus": ""}
         ),
     )
     email = forms.EmailField(
         label=_("Email address"),
-        help_text=_("You sign in with it."),
+        help_text=_("You use it to sign in."),
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     field_order = ("code", "email")

@@ -105,14 +105,14 @@ class TimeZoneField(forms.CharField):
 
     widget = TimeZoneInput
     default_error_messages = {
-        "unknown": _("There is no such time zone. Type a place, such as Shanghai."),
-        "ambiguous": _("Several time zones have this name: %(zones)s. Type one of them."),
+        "unknown": _("This time zone does not exist. Enter a city, such as Shanghai."),
+        "ambiguous": _("Several time zones have this name: %(zones)s. Enter one of them."),
     }
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
             label=_("Time zone"),
-            help_text=_("Type a large city of your time zone, such as Shanghai or New York."),
+            help_text=_("Enter a large city in your time zone, such as Shanghai or New York."),
             widget=TimeZoneInput(attrs={"autocomplete": "off", "spellcheck": "false", **options.pop("attrs", {})}),
             max_length=64,
             **options,

@@ -58,9 +58,9 @@ def make_first_account(
     # Of two requests with the code, the second waits here, and finds no row.
     row = SetupCode.objects.select_for_update().first()
     if row is None or User.objects.exists():
-        raise Conflict(_("Somebody has made the first account. Sign in, or ask them to invite you."))
+        raise Conflict(_("The first account already exists. Sign in, or ask its owner to invite you."))
     if not constant_time_compare(row.code_hash, _hash(code)):
-        raise WrongCode(_("This is not the code. Copy the last one from the terminal where the server was started."))
+        raise WrongCode(_("The code is wrong. Copy the latest code from the terminal in which the server was started."))
     user = person_of(email=email, name=name)
     user.language, user.time_zone, user.last_login = language, time_zone, at
     user.is_staff = True

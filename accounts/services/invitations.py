@@ -75,9 +75,9 @@ class IssuedInvitation:
         row = self.invitation
         if isinstance(row, PasswordLink):
             text = _(
-                "%(email)s: %(admin)s was shown a link to a new password for this account, for %(title)s. "
-                "Whoever opened that link chose the password. "
-                "Keep this person only if you know that they chose it themselves."
+                "%(email)s: for %(title)s, %(admin)s was shown a link to set a new password for this "
+                "account. The person who opened that link chose the password. Keep this person only if "
+                "you know that they chose it themselves."
             )
         else:
             text = _(

@@ -42,15 +42,13 @@ def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if has_mail_server():
         raise Conflict(
-            _("A mail server is set: “Forgot your password?” on the sign-in page mails a link to the person.")
+            _("A mail server is set up: “Forgot your password?” on the sign-in page emails a link to the person.")
         )
     if not user.is_active or not user.email or not may_sign_in(user):
         raise Conflict(_("This account has no password yet. Create an invitation link instead."))
     opened_here = Invitation.objects.filter(user=user, scope=scope, accepted_at__isnull=False).exists()
     if user.pk == by.pk or not opened_here or has_access_elsewhere(user, scope):
-        raise Conflict(
-            _("This account does not belong to this benchmark alone. Ask the server administrator for a link.")
-        )
+        raise Conflict(_("This account is not used only for this benchmark. Ask the server administrator for a link."))
     row = PasswordLink.objects.create(user=user, scope=scope, title=title, link_shown_to=by, link_shown_at=at)
     notify(
         user=user,

@@ -50,9 +50,9 @@ def show_password_link(
 def _how_invited(issued: IssuedInvitation, sent: str) -> str:
     email = {"email": issued.invitation.user.email}
     if issued.way == "mail":
-        return sent or _("An invitation is on its way to %(email)s.") % email
+        return sent or _("An invitation is being sent to %(email)s.") % email
     if issued.way == "link_before":
-        return _("A link for %(email)s was already created. If it is lost, create a new one with “New link”.") % email
+        return _("A link for %(email)s already exists. If it is lost, create another with “New link”.") % email
     text = _(
         "No mail server is set up, and %(email)s already has a password or another role. Ask the server "
         "administrator for a link."

@@ -221,11 +221,11 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "candidates",
             _("Agreement on each candidate"),
-            _("Macro-F1 of n pairs with 95% intervals over cases; the dashed line is the figure over all candidates.")
+            _("Macro-F1 of n pairs, with 95% intervals over cases; the dashed line is the figure over all candidates.")
             if any(row["mf1_low"] is not None for row in own)
             else _(
-                "Macro-F1 of n pairs; the dashed line is the figure over all candidates. "
-                "There are no intervals; the remarks of the table say why."
+                "Macro-F1 of n pairs; the dashed line is the figure over all candidates. There are no "
+                "intervals; the table notes explain why."
             ),
             "candidates",
             by_candidate,

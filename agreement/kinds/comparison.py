@@ -286,7 +286,7 @@ def figures(report: Report) -> Iterator[Figure]:
         _("Both judges on each candidate"),
         _("Macro-F1 on the same n pairs, with 95% intervals over cases.")
         if with_interval
-        else _("Macro-F1 on the same n pairs. There are no intervals; the remarks of the table say why."),
+        else _("Macro-F1 on the same n pairs. There are no intervals; the table notes explain why."),
         "comparison",
         side_by_side,
     )

@@ -291,7 +291,7 @@ def figures(report: Report) -> Iterator[Figure]:
         _("The judge compared with the human ceiling"),
         _("Macro-F1 on the same n pairs, with 95% intervals over cases.")
         if rows[0]["mf1_mean_low"] is not None
-        else _("Macro-F1 on the same n pairs. There are no intervals; the remarks of the table say why."),
+        else _("Macro-F1 on the same n pairs. There are no intervals; the table notes explain why."),
         "fidelity",
         drawing,
     )

@@ -309,7 +309,7 @@ def figures(report: Report) -> Iterator[Figure]:
         return
     yield Figure(
         "cases",
-        _("Each case before and after"),
+        _("Each case before and after refinement"),
         _("Falling lines have a different colour. Select a dot to see both texts side by side."),
         "refinement_cases",
         _slopes(slopes, _("Score")),

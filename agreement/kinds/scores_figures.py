@@ -83,9 +83,9 @@ def _coverage(report: Report) -> Iterator[Figure]:
             "For candidates that are one above another, the threshold shows a difference that partial credit does not."
         )
         shown = (
-            _("Lines are 95% intervals over cases; on the dashed diagonal, where it is in sight, both are equal.")
+            _("Lines are 95% intervals over cases; on the dashed diagonal, where visible, both are equal.")
             if ends_of(rows, "cacs_at_k") or ends_of(rows, "rubric_accuracy")
-            else _("On the dashed diagonal, where it is in sight, both are equal. There are no intervals.")
+            else _("On the dashed diagonal, where visible, both are equal. There are no intervals.")
         )
         yield Figure(
             "coverage",
@@ -131,7 +131,7 @@ def _families(report: Report) -> Iterator[Figure]:
             description=_(
                 "How far the Rubric Accuracy of each candidate in each family differs from its overall value."
             ),
-            key_title=_("points from the candidate’s own"),
+            key_title=_("difference from the candidate’s overall score, points"),
         )
 
     yield Figure(

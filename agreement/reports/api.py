@@ -178,7 +178,7 @@ class Reports(APIView):
             reports = reports.filter(kind=kind)
         archived = request.query_params.get("archived", "")
         if archived not in ("", "true", "false"):
-            raise serializers.ValidationError({"archived": [_("“archived” is true or false.")]})
+            raise serializers.ValidationError({"archived": [_("“archived” must be true or false.")]})
         if archived:
             reports = reports.archived() if archived == "true" else reports.current()
         paginator = Pages()
@@ -315,7 +315,9 @@ class FigureFile(APIView):
         report = _finished(request, slug, public_id)
         look = look_of(request.query_params)
         if look is None:
-            raise serializers.ValidationError({"width": [_("A width is 85 or 174 millimetres, and grey is 1.")]})
+            raise serializers.ValidationError(
+                {"width": [_("“width” must be 85 or 174 (millimetres), and “grey” must be 1.")]}
+            )
         return figure_response(report, name, ending, look)
 
 

@@ -31,12 +31,12 @@ class ReportNaming:
     name: Annotated[
         str,
         Field(max_length=MAX_TITLE_LENGTH, description="Shown in lists instead of the title; empty for the title."),
-        Label(gettext_lazy("Name"), gettext_lazy("Lists show it instead of the title.")),
+        Label(gettext_lazy("Name"), gettext_lazy("Shown in lists instead of the title.")),
     ] = ""
     note: Annotated[
         str,
         Field(max_length=MAX_NOTE_LENGTH, description="For colleagues; in no file."),
-        Label(gettext_lazy("Note"), gettext_lazy("For colleagues. It is in no file.")),
+        Label(gettext_lazy("Note"), gettext_lazy("For colleagues. It does not appear in any file.")),
     ] = ""
     archived: Annotated[
         bool,
@@ -44,8 +44,8 @@ class ReportNaming:
         Label(
             gettext_lazy("Archived"),
             gettext_lazy(
-                "Lists leave it out. Its address and files stay. Leaderboard, Scores and the suggested k no longer use "
-                "it: they take the newest report that is not archived."
+                "An archived report is not listed, but keeps its address and files. Leaderboard, Scores "
+                "and the suggested k use the newest report that is not archived."
             ),
         ),
     ] = False
@@ -60,7 +60,7 @@ def name_report(*, report: Report, changes: Mapping[str, Any], at: datetime) -> 
     report = Report.objects.select_for_update(of=("self",)).select_related("benchmark", "created_by").get(pk=report.pk)
     naming = replace(naming_of(report), **changes)  # of the locked row, so that no other change is lost
     if naming.archived and report.status in OPEN:
-        raise StillComputed(_("“archived”: a report can be archived once it is done or has failed."))
+        raise StillComputed(_("“archived”: a report can be archived only after it is done or has failed."))
     report.name, report.note = naming.name.strip(), naming.note.strip()
     report.archived_at = (report.archived_at or at) if naming.archived else None
     report.save(update_fields=["name", "note", "archived_at"])

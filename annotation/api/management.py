@@ -208,8 +208,8 @@ def batch_close(request: Request, slug: str, public_id: str) -> Response:
     if unfinished and row.status != Batch.Status.CLOSED and not data["drop_unfinished"]:
         raise Conflict(
             _(
-                "%(unfinished)d of %(total)d pieces of work are not finished. Once the batch is closed they count in "
-                "no result. To close it all the same, send drop_unfinished: true."
+                "%(unfinished)d of %(total)d assignments are not finished. Once the batch is closed, "
+                "they do not count in any result. To close it anyway, send drop_unfinished: true."
             )
             % {"unfinished": unfinished, "total": work.total}
         )

@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[Promise, Promise]] = {
     ),
     "pool": (
         gettext_lazy("In the pool, waiting for any annotator"),
-        gettext_lazy("The next eligible annotator in the group who asks for work receives it."),
+        gettext_lazy("The next eligible annotator in the group who claims work receives it."),
     ),
     "paused": (
         gettext_lazy("Waiting for you to open the batch"),
@@ -44,7 +44,7 @@ KINDS: dict[str, tuple[Promise, Promise]] = {
     ),
     "any_checker": (
         gettext_lazy("Waiting for any checker"),
-        gettext_lazy("Submitted. The next checker who asks for work receives the response that has waited longest."),
+        gettext_lazy("Submitted. The next checker who starts a check receives the response that has waited longest."),
     ),
     "checker": (
         gettext_lazy("Claimed by a checker"),

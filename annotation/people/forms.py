@@ -22,20 +22,21 @@ class PeopleForm(forms.Form):
         required=False,
         max_length=MAX_FILE_BYTES,
         help_text=_(
-            "A person a line: e-mail address, name, role, group, specialty, capacity. Only the address must be there. "
-            "Copy it from a spreadsheet, or put commas between the cells; a heading may give the columns another order."
+            "One person per line: email address, name, role, group, specialty, capacity. Only the "
+            "address is required. Paste from a spreadsheet, or separate the cells with commas; a heading "
+            "line can give the columns in another order."
         ),
         widget=forms.Textarea(attrs={"rows": 8, "placeholder": EXAMPLE, "spellcheck": "false"}),
     )
     file = forms.FileField(
-        label=_("Or a file"), required=False, help_text=_("CSV or XLSX with the same columns, instead of the list.")
+        label=_("Or a file"), required=False, help_text=_("Instead of the list: CSV or XLSX with the same columns.")
     )
-    role = forms.ChoiceField(label=_("Role where a line names none"), choices=list(PARTS.items()), initial="annotator")
+    role = forms.ChoiceField(label=_("Default role"), choices=list(PARTS.items()), initial="annotator")
     group = forms.CharField(
-        label=_("Group where a line names none"),
+        label=_("Default group"),
         required=False,
         max_length=MAX_GROUP_NAME_LENGTH,
-        help_text=_("A group that is not there yet is made."),
+        help_text=_("A group that does not exist yet is created."),
         widget=forms.TextInput(attrs={"list": "known-groups", "autocomplete": "off"}),
     )
     digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)

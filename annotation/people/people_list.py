@@ -104,19 +104,19 @@ def read_people(rows: Rows, faults: Faults, role: str, group: str) -> list[Liste
                     return []
                 continue
         if len(people) == MAX_PEOPLE:
-            faults.add(line, "", Phrase("A list has at most %(n)s people. Split it.", n=MAX_PEOPLE))
+            faults.add(line, "", Phrase("A list can have at most %(n)s people. Split it.", n=MAX_PEOPLE))
             return people
         total = faults.total
         person = _person(line, columns, cells, faults, role, group)
         key = (person.email.lower(), person.role, person.group.casefold())
         if key in given:
-            message = Phrase("This person has this role already on line %(line)s.", line=given[key])
+            message = Phrase("Line %(line)s already gives this person this role.", line=given[key])
             faults.add(line, "email", message)
         given.setdefault(key, line)
         if faults.total == total:
             people.append(person)
     if not given and not faults.total:
-        faults.add(0, "", Phrase("The list names nobody."))
+        faults.add(0, "", Phrase("The list does not contain any people. Add at least one line with an email address."))
     return people
 
 
@@ -134,12 +134,12 @@ def _heading(line: int, cells: Sequence[Cell], faults: Faults) -> list[str]:
     total = faults.total
     for place, (heading, column) in enumerate(zip(headings, columns, strict=True)):
         if not column:
-            message = Phrase("The columns are %(columns)s; this is none of them.", columns=", ".join(COLUMNS))
+            message = Phrase("This column is unknown. The columns are: %(columns)s.", columns=", ".join(COLUMNS))
             faults.add(line, heading or f"#{place + 1}", message)
         elif column in columns[:place]:
-            faults.add(line, heading, Phrase("This column is there twice."))
+            faults.add(line, heading, Phrase("This column appears twice."))
     if "email" not in columns:
-        faults.add(line, "email", Phrase("No line can be read without this column."))
+        faults.add(line, "email", Phrase("This column is required."))
     return columns if faults.total == total else []
 
 
@@ -153,18 +153,18 @@ def _person(
             faults.add(line, field, refusal)
         elif text := text_of(cell):
             if not field:
-                faults.add(line, "", Phrase("The row has more cells than there are columns."))
+                faults.add(line, "", Phrase("This row has more cells than there are columns."))
                 break
             row[field] = text
             if _NOT_STORABLE.search(text) or "\n" in text:
-                faults.add(line, field, Phrase("This has characters that cannot be stored."))
+                faults.add(line, field, Phrase("This contains characters that cannot be stored."))
             elif len(text) > MAX_LENGTHS.get(field, len(text)):
                 faults.add(line, field, Phrase("This has more than %(n)s characters.", n=MAX_LENGTHS[field]))
     if not row["email"]:
-        faults.add(line, "email", Phrase("There is no address."))
+        faults.add(line, "email", Phrase("Enter an email address."))
     part = _roles().get(_plain(row["role"]), "") if row["role"] else role
     if not part:
-        message = Phrase("The roles are %(roles)s.", roles=", ".join(PARTS))
+        message = Phrase("The role must be one of: %(roles)s.", roles=", ".join(PARTS))
         faults.add(line, "role", message)
     return ListedPerson(
         line,
@@ -180,10 +180,14 @@ def _person(
 def _group(line: int, role: str, written: str, otherwise: str, faults: Faults) -> str:
     if role in IN_GROUPS:
         if not (written or otherwise):
-            faults.add(line, "group", Phrase("Who grades, checks or adjudicates belongs to an expert group. Name it."))
+            faults.add(
+                line,
+                "group",
+                Phrase("Annotators, checkers and adjudicators belong to an expert group. Enter its name."),
+            )
         return written or otherwise
     if written and role:
-        faults.add(line, "group", Phrase("This role belongs to no expert group. Leave the cell empty."))
+        faults.add(line, "group", Phrase("This role does not belong to an expert group. Leave the cell empty."))
     return ""
 
 
@@ -193,7 +197,9 @@ def _capacity(line: int, role: str, written: str, faults: Faults) -> int | None:
     if role != Membership.Role.ANNOTATOR:
         faults.add(line, "capacity", Phrase("Only annotators have a capacity."))
     elif not re.fullmatch("[0-9]{1,5}", written) or not 1 <= int(written) <= MAX_CAPACITY:
-        message = Phrase("A capacity is a whole number from 1 to %(most)s, or empty for no limit.", most=MAX_CAPACITY)
+        message = Phrase(
+            "A capacity must be a whole number from 1 to %(most)s, or empty for no limit.", most=MAX_CAPACITY
+        )
         faults.add(line, "capacity", message)
     else:
         return int(written)

@@ -101,12 +101,12 @@ def _after_adding(request: SignedInRequest, benchmark: Benchmark, added: list[Ad
     text = ngettext("%(n)d person was added.", "%(n)d people were added.", n_people) % {"n": n_people}
     mailed = len({person.user.pk for person in added if person.issued is not None and person.issued.way == "mail"})
     if mailed:
-        sent = ngettext("%(n)d invitation is on its way.", "%(n)d invitations are on their way.", mailed)
+        sent = ngettext("%(n)d invitation is being sent.", "%(n)d invitations are being sent.", mailed)
         text = f"{text} {sent % {'n': mailed}}"
     messages.success(request, text)
     operator = [person.user.email for person in added if person.issued is not None and person.issued.way == "operator"]
     if operator:
-        words = _("Ask the person who runs the server for a link for: %(emails)s.")
+        words = _("Ask the server administrator for a link for: %(emails)s.")
         messages.warning(request, words % {"emails": ", ".join(dict.fromkeys(operator))})
     linked = [person for person in added if person.issued is not None and person.issued.link]
     back = reverse("annotation:groups", args=[benchmark.slug])

@@ -113,7 +113,7 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     pieces = _in_order(pieces, terms)
     if _notes_were_needed(group, pieces):
         terms = replace(terms, explain_cannot_assess=True)
-        warnings.append(_("“Cannot assess” needs a note, as it did in an earlier batch of these responses."))
+        warnings.append(_("“Can’t assess” requires a note, as in an earlier batch with these responses."))
     warnings += without_account({piece.annotator for piece in pieces})
     return RegradingPlan(group, terms, tuple(pieces), _loads(group, pieces), tuple(warnings))
 

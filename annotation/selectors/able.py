@@ -38,12 +38,12 @@ class AbleAnnotators:
         if has_option:
             raise DomainError(
                 _(
-                    "The annotators of the group are invited and have not signed in yet. Wait until one of them has, "
-                    "or choose “Also give work to people who are only invited”."
+                    "The annotators in this group have been invited but have not signed in yet. Wait "
+                    "until one of them signs in, or choose “Also assign work to invited people”."
                 )
             )
         raise DomainError(
-            _("The annotators of the group are invited and have not signed in yet. Wait until they have.")
+            _("The annotators in this group have been invited but have not signed in yet. Wait until they sign in.")
         )
 
     def warnings(self) -> list[str]:
@@ -61,8 +61,8 @@ class AbleAnnotators:
         if self.invited:
             texts.append(
                 ngettext(
-                    "%(n)d annotator is invited, has not signed in yet, and is left out.",
-                    "%(n)d annotators are invited, have not signed in yet, and are left out.",
+                    "%(n)d annotator has been invited but has not signed in yet, and is not included.",
+                    "%(n)d annotators have been invited but have not signed in yet, and are not included.",
                     self.invited,
                 )
                 % {"n": self.invited}
@@ -70,8 +70,9 @@ class AbleAnnotators:
         if self.given_to_invited:
             texts.append(
                 ngettext(
-                    "%(n)d annotator is invited and has not signed in yet; their work waits until they do.",
-                    "%(n)d annotators are invited and have not signed in yet; their work waits until they do.",
+                    "%(n)d annotator has been invited but has not signed in yet. Their assignments wait until they do.",
+                    "%(n)d annotators have been invited but have not signed in yet. Their assignments "
+                    "wait until they do.",
                     self.given_to_invited,
                 )
                 % {"n": self.given_to_invited}

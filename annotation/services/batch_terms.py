@@ -30,8 +30,8 @@ CaseBatchSeed = Annotated[
 IncludeInvited = Annotated[
     bool,
     Label(
-        _("Also give work to people who are only invited"),
-        _("They have not signed in yet, and what they are given waits until they do."),
+        _("Also assign work to invited people"),
+        _("They have not signed in yet. Their assignments wait until they do."),
     ),
 ]
 

@@ -229,7 +229,7 @@ def without_rule_sheet(benchmark: Benchmark) -> list[str]:
     if benchmark.rule_sheet.strip():
         return []
     return [
-        _("The benchmark has no rule sheet, so nothing tells physicians when a criterion is met. Settings has a field.")
+        _("The benchmark has no rule sheet, so physicians do not know when a criterion is met. Write one in Settings.")
     ]
 
 

@@ -51,7 +51,7 @@ class DraftingForm(forms.Form):
         required=False,
         max_length=MAX_KEYS_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Their keys, one in each line, instead of the choice above."),
+        help_text=_("Short names of cases, one per line; used instead of the choice above."),
     )
     budget = BudgetForm.base_fields["budget"]
 

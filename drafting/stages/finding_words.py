@@ -102,7 +102,8 @@ def _lint(each: Finding) -> str:
         return Phrase("It means the same as criterion %(criterion)s.", criterion=each["other"])
     if each["rule"] == "opposite":
         return Phrase(
-            "It is nearly the same as criterion %(criterion)s, with points of the other sign.", criterion=each["other"]
+            "It is nearly identical to criterion %(criterion)s, but its points have the opposite sign.",
+            criterion=each["other"],
         )
     return _LINT.get(each["rule"]) or Phrase("The wording check found a problem: %(rule)s.", rule=each["rule"])
 
@@ -111,7 +112,7 @@ def _lint(each: Finding) -> str:
 _LINT = {
     "compound": Phrase("It asks for two things at once: a response that does one of them is neither met nor not met."),
     "direction": Phrase("A response gains points here for doing something wrong."),
-    "sign": Phrase("The sign of its points contradicts its words."),
+    "sign": Phrase("The sign of its points contradicts its text."),
 }
 
 

@@ -58,9 +58,9 @@ def _near_duplicates(texts: Sequence[tuple[str, str, int]]) -> Iterator[Remark]:
             yield Remark(
                 *("opposite", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),
                 Phrase(
-                    "It is nearly the same as an earlier criterion, but one of them gains points and one costs some."
+                    "It is nearly identical to an earlier criterion, but one adds points and the other deducts them."
                 ),
-                Phrase("Check the signs of their points, or say what sets them apart."),
+                Phrase("Check the signs of their points, or make the difference clear in the text."),
                 other=texts[nearest][0],
             )
             continue

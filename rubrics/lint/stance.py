@@ -204,7 +204,7 @@ def sign_remarks(item: str, text: str, points: int) -> Iterator[Remark]:
             place = harm.lastindex or 0
             yield Remark(
                 *("sign", PROBLEM, item, harm.start(place), harm.end(place)),
-                Phrase("A response gains points here for something that its words call harmful or wrong."),
+                Phrase("This criterion gives points for something that its text calls harmful or wrong."),
                 Phrase("Give it negative points, or describe what a good response does."),
             )
     if points >= 0 or _LEFT_OUT.match(text) or _WRONGLY.search(text):
@@ -216,15 +216,15 @@ def sign_remarks(item: str, text: str, points: int) -> Iterator[Remark]:
         place = rightly.lastindex or 0
         yield Remark(
             *("sign", PROBLEM, item, rightly.start(place), rightly.end(place)),
-            Phrase("A response loses points here for doing something well."),
-            Phrase("Give it positive points, or say what a harmful response does."),
+            Phrase("This criterion deducts points for doing something well."),
+            Phrase("Give it positive points, or describe what a harmful response does."),
         )
     elif obligation:
         # Where the response says it, that may be the harm: “States that vaccines must not be given”.
         is_reported = bool(_REPORT.search(text[: obligation.start()]))
         yield Remark(
             *("sign", ADVICE if is_reported else PROBLEM, item, obligation.start(), obligation.end()),
-            Phrase("A response that says so loses points, although it reads like the right advice."),
+            Phrase("This criterion deducts points for something that reads like correct advice."),
             Phrase("Give it positive points, or name the harmful act: “Recommends …” with negative points."),
         )
 
@@ -251,8 +251,8 @@ def contradictions(
             if direction != earlier_direction and (name, other) not in known and _alike(stance, earlier):
                 yield Remark(
                     *("opposite", ADVICE, name, stance.start, stance.end),
-                    Phrase("An earlier criterion wants the opposite: no response can do well on both."),
-                    Phrase("Check the signs of their points, or say what sets them apart."),
+                    Phrase("An earlier criterion requires the opposite, so no response can do well on both."),
+                    Phrase("Check the signs of their points, or make the difference clear in the text."),
                     other=other,
                 )
                 break

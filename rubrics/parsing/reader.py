@@ -149,7 +149,9 @@ def archive_of(start: bytes) -> str:
 def archive_refusal(kind: str) -> Phrase:
     """What to tell somebody who sends a file of a ``kind`` that `archive_of` names, where a text is due."""
     if kind == WORKBOOK:
-        return Phrase("This is a workbook (XLSX), and files of this kind are no workbooks. Save it as CSV in UTF-8.")
+        return Phrase(
+            "This is an Excel workbook (XLSX), which cannot be used for this kind of file. Save it as CSV in UTF-8."
+        )
     return Phrase("This is an archive (%(kind)s), not text. Unpack it and send its contents.", kind=kind)
 
 

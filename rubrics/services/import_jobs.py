@@ -84,7 +84,7 @@ def preview_again(*, job: ImportJob, changes: Mapping[str, str], by: User) -> Im
     """
     job = _locked(job)
     if job.repetition is not None:
-        raise Conflict(_("This file was imported since this preview."))
+        raise Conflict(_("This file has been imported since this preview was made."))
     options = {name: value for name, value in {**job.options, **changes}.items() if value}
     return _job_on_same_file(job, options, by)
 
@@ -117,7 +117,7 @@ def restart_import(*, job: ImportJob) -> None:
     """
     _locked(job)
     if "preview" not in job.options and job.repetition is not None:
-        raise Conflict(_("Another import of this file is open or done."))
+        raise Conflict(_("This file is already being imported, or was imported."))
     IMPORTS.restart(job)
 
 

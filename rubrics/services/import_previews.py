@@ -38,9 +38,9 @@ def change_preview(*, job: ImportJob, changes: Mapping[str, str], by: User) -> I
     """Preview a table again with other ``columns``, ``encoding`` or ``delimiter``."""
     _shown(job)
     if changes.get(ENCODING) and changes[ENCODING] not in ENCODINGS:
-        raise DomainError(_("There is no such encoding."))
+        raise DomainError(_("This encoding is not supported."))
     if changes.get(DELIMITER) and changes[DELIMITER] not in DELIMITER_NAMES:
-        raise DomainError(_("There is no such delimiter."))
+        raise DomainError(_("This delimiter is not supported."))
     now = _reading_of(job)
     if any(changes.get(name, now.get(name)) != now.get(name) for name in (ENCODING, DELIMITER)):
         changes = {**changes, COLUMNS: ""}  # the table may have other columns then

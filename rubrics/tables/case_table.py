@@ -118,7 +118,7 @@ def read_case_table(
     if without_case:
         table.note(_joined_above(without_case))
     if table.is_readable and "points" not in table.targets:
-        table.note(Phrase("No column has points: every criterion is worth 1 point."))
+        table.note(Phrase("There is no column with points, so every criterion is worth 1 point."))
     for key, rows in cases.items():
         table.places.rows[rows.row] = [criterion.pop("row") for criterion in rows.criteria]
         record = _record(key, rows, has_points="points" in table.targets, faults=faults)
@@ -144,7 +144,7 @@ def _joined_above(rows: list[int]) -> Phrase:
     """A note that counts the rows without a case and names the first of them."""
     named = ", ".join(str(row) for row in rows[:MAX_NAMED_ROWS]) + (" …" if len(rows) > MAX_NAMED_ROWS else "")
     return Phrase(
-        "Rows without a case: %(rows)s (%(n)s in all). Each is read as part of the case above it.",
+        "Rows without a case: %(rows)s (%(n)s in total). Each is read as part of the case above it.",
         n=len(rows),
         rows=named,
     )
@@ -186,7 +186,9 @@ def _keep(case: _Rows, values: dict[str, tuple[int, str]], name: str, row: int, 
     if known != text:
         case.is_sound = False
         message = Phrase(
-            "Row %(row)s of this case has something else here. What differs belongs to a criterion.", row=first
+            "Row %(row)s of this case has a different value here. Values that differ between rows must "
+            "belong to a criterion.",
+            row=first,
         )
         faults.add(row, name, message)
 
@@ -211,7 +213,7 @@ def _add_criterion(row: int, case: _Rows, values: dict[str, str], further: dict[
         rests_on["citations"] = locators
     if rests_on and as_imported.traceability_of(rests_on) is None:
         case.is_sound = False
-        faults.add(row, next(iter(rests_on)), Phrase("What the criterion rests on is too long, or has too many parts."))
+        faults.add(row, next(iter(rests_on)), Phrase("The basis of the criterion is too long or has too many parts."))
     elif rests_on:
         criterion["traceability"] = rests_on
     for name, text in further.items():
@@ -270,11 +272,11 @@ def turns_of(text: str) -> list[Any] | Phrase:
         try:
             turns = strict_decoder().decode(text)
         except (RefusedJSON, json.JSONDecodeError):
-            return Phrase("This begins like JSON and is none.")
+            return Phrase("This begins like JSON but is not valid JSON.")
         return turns if isinstance(turns, list) else Phrase("This must be a list of turns.")
     matches = list(_TURN.finditer(text))
     if not matches or text[: matches[0].start()].strip():
-        return Phrase("Each turn begins with its role: “user:” or “assistant:”.")
+        return Phrase("Each turn must begin with its role: “user:” or “assistant:”.")
     ends = [*(match.start() for match in matches[1:]), len(text)]
     return [
         {"role": _ROLES.get(match[1], match[1].lower()), "content": text[match.end() : end].strip()}

@@ -95,7 +95,7 @@ def refusal_of(cell: object) -> Phrase | None:
     if isinstance(cell, Formula):
         return Phrase("The cell contains a formula. Paste its value instead.")
     if isinstance(cell, CellError):
-        return Phrase("The cell shows the error %(code)s of the spreadsheet. Write a value instead.", code=cell.code)
+        return Phrase("The cell contains the spreadsheet error %(code)s. Enter a value instead.", code=cell.code)
     return None
 
 

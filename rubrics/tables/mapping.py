@@ -129,9 +129,9 @@ def chosen_fit(
     before = faults.total
     for heading, target in chosen.items():
         if heading not in headings:
-            faults.add(line, Heading(heading[:MAX_HEADING]), Phrase("The table has no such column."))
+            faults.add(line, Heading(heading[:MAX_HEADING]), Phrase("This column does not exist in the table."))
         elif target and target not in targets:
-            message = Phrase("“%(name)s” is none of: %(names)s.", name=target[:40], names=", ".join(targets))
+            message = Phrase("“%(name)s” must be one of: %(names)s.", name=target[:40], names=", ".join(targets))
             faults.add(line, Heading(heading), message)
     return faults.total == before
 

@@ -95,7 +95,7 @@ class _Lines:
                 message = Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1)
                 if self.encoding != "utf-8":
                     message = Phrase(
-                        "Byte %(start)s of the line is not %(encoding)s.",
+                        "Byte %(start)s of this line is not valid %(encoding)s.",
                         start=error.start + 1,
                         encoding=self.encoding,
                     )

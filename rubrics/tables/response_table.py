@@ -63,7 +63,7 @@ def read_response_table(
             if fields.sound:
                 yield replace(response, text_field=heading or response.text_field)
     if n_empty:
-        table.note(Phrase("Cells without an answer: %(n)s. They are no responses.", n=n_empty))
+        table.note(Phrase("Empty cells, not counted as responses: %(n)s.", n=n_empty))
 
 
 def _key(response: ResponseRecord) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _records(
         if values.get("response", "").strip():
             yield "", values
         else:
-            faults.add(row, "response", Phrase("The row has no response."))
+            faults.add(row, "response", Phrase("This row does not contain a response."))
     shared = {name: value for name, value in values.items() if name not in ("candidate", "response")}
     for column, text in cells:
         if column.target == ANSWERS and text.strip():

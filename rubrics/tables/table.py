@@ -134,7 +134,11 @@ class Table:
             if _NOT_STORABLE.search(text):
                 faults.add(number, column.heading, Phrase("The text contains a character that cannot be stored."))
             elif not column.target and text.strip():
-                faults.add(number, column.heading, Phrase("The column has no heading. Give it one, or leave it out."))
+                faults.add(
+                    number,
+                    column.heading,
+                    Phrase("This column has no heading. Add a heading, or choose “Do not import”."),
+                )
             elif text:
                 yield column, text
 
@@ -154,10 +158,10 @@ class Table:
             )
         kept = [column.heading for column in self.columns if column.target in (KEPT, KEPT_WITH_CRITERION)]
         if kept:
-            self.note(Phrase("Only kept as further details: %(names)s.", names=_quoted(kept)))
+            self.note(Phrase("Kept only as additional information: %(names)s.", names=_quoted(kept)))
         left_out = [column.heading for column in self.columns if column.target == LEFT_OUT]
         if left_out:
-            self.note(Phrase("Left out: %(names)s.", names=_quoted(left_out)))
+            self.note(Phrase("Not imported: %(names)s.", names=_quoted(left_out)))
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -178,13 +182,13 @@ def table_of(file: BinaryIO, kind: TableKind, options: Mapping[str, str]) -> Tab
     encoding = options.get(ENCODING) or (UTF8 if workbook else encoding_of(file, MAX_BYTES))
     delimiter = options.get(DELIMITER, "")
     if encoding not in NAMES:
-        raise ValueError(Phrase("The encoding is one of: %(names)s.", names=", ".join(NAMES)))
+        raise ValueError(Phrase("The encoding must be one of: %(names)s.", names=", ".join(NAMES)))
     if delimiter and delimiter not in DELIMITER_NAMES:
-        raise ValueError(Phrase("The delimiter is one of: %(names)s.", names=", ".join(DELIMITER_NAMES)))
+        raise ValueError(Phrase("The delimiter must be one of: %(names)s.", names=", ".join(DELIMITER_NAMES)))
     try:
         chosen = chosen_columns(options.get(COLUMNS, ""))
     except ValueError as error:
-        raise ValueError(Phrase("“columns” must be a JSON object of headings with what they hold.")) from error
+        raise ValueError(Phrase("“columns” must be a JSON object that gives the content of each heading.")) from error
     return Table(
         kind,
         chosen=chosen,

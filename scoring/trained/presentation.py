@@ -114,7 +114,7 @@ def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _left_out(card: dict[str, Any]) -> list[tuple[str, int]]:
-    words = {"cannot_assess": _("cannot assess"), "tie": _("ties of a group"), "faulty": _("faulty criteria")}
+    words = {"cannot_assess": _("can’t assess"), "tie": _("ties of a group"), "faulty": _("faulty criteria")}
     counts = card.get("left_out_by", {})
     return [(word, counts[reason]) for reason, word in words.items() if reason in counts]
 

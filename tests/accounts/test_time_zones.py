@@ -49,7 +49,7 @@ def test_a_name_of_several_zones_is_refused_with_their_names(monkeypatch: pytest
     monkeypatch.setattr("accounts.time_zones._by_name", lambda: zones)
     with pytest.raises(ValidationError) as refused:
         TimeZoneField().clean("Springfield")
-    message = "Several time zones have this name: America/Chicago, America/New_York. Type one of them."
+    message = "Several time zones have this name: America/Chicago, America/New_York. Enter one of them."
     assert refused.value.messages == [message]
 
 

@@ -308,7 +308,7 @@ def test_a_link_in_the_address_of_a_refused_form_is_not_logged(admin: Client, gr
 
 def test_the_page_for_forgotten_passwords_says_who_helps(client: Client) -> None:
     for language, words in (
-        ("en", ("no mail server is set", "Ask the admin of your benchmark", "ask the person who runs the server")),
+        ("en", ("No mail server is set up", "Ask your study coordinator", "ask the server administrator")),
         ("zh-hans", ()),
     ):
         page = Client(headers={"accept-language": language}).get(RESET)
@@ -450,4 +450,4 @@ def test_another_admin_is_warned_of_a_link_to_a_new_password(admin: Client, neur
     nia.force_login(neuro.roles.get().user)
     form = {"email": "bo@example.org", "name": "", "role": "researcher"}
     page = unescape(nia.post("/b/neuro/people/", form, follow=True).content.decode())
-    assert "Ada Admin was shown a link to a new password for this account, for Cardiology pilot." in page
+    assert "Ada Admin was shown a link to set a new password for this account." in page

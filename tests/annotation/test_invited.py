@@ -18,7 +18,7 @@ from tests.annotation.conftest import Workshop
 from tests.factories import UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-LEFT_OUT = "1 annotator is invited, has not signed in yet, and is left out."
+LEFT_OUT = "1 annotator has been invited but has not signed in yet, and is not included."
 
 
 def terms(**values: object) -> BatchTerms:
@@ -53,7 +53,7 @@ def test_they_get_work_where_that_is_chosen(workshop: Workshop, invited: User) -
     services.close_batch(batch=workshop.batch, at=timezone.now())
     assert loads(workshop, include_invited=True)[invited.pk] == 1
     plan = plan_batch(group=workshop.group, terms=terms(include_invited=True), filter=ALL)
-    assert "1 annotator is invited and has not signed in yet; their work waits until they do." in plan.warnings
+    assert "1 annotator has been invited but has not signed in yet. Their assignments wait until they do." in plan.warnings
 
 
 @pytest.mark.parametrize("opened", ["password", "sign-in"])
@@ -71,7 +71,7 @@ def test_whoever_has_opened_the_account_gets_work(workshop: Workshop, invited: U
 def test_a_group_of_invited_people_alone_is_refused_with_what_to_do(workshop: Workshop) -> None:
     group = services.create_group(benchmark=workshop.benchmark, name="New")
     add_member(group=group, role="annotator", user=person_of(email="kim@example.org"))
-    with pytest.raises(DomainError, match="choose “Also give work to people who are only invited”"):
+    with pytest.raises(DomainError, match="choose “Also assign work to invited people”"):
         plan_batch(group=group, terms=terms(), filter=ALL)
 
 

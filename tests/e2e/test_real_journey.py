@@ -75,7 +75,7 @@ def make_batch(admin: Page, group: str, cases: list[str], criteria: int) -> None
     admin.get_by_label("Physician", exact=True).check()
     admin.get_by_label("Cases").fill(", ".join(cases))
     admin.get_by_label("Annotators per response").fill("2")
-    admin.get_by_label("Also give work to people who are only invited").check()
+    admin.get_by_label("Also assign work to invited people").check()
     expect(admin.locator("#preview .tile dd").nth(1)).to_have_text(str(2 * criteria))
     admin.get_by_role("button", name="Create batch").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text(f"Round one, {group}")

@@ -138,7 +138,7 @@ class JudgementForm(forms.Form):
         label=_("How much harm could it do?"), choices=PairJudgement.Harm.choices, widget=forms.RadioSelect
     )
     flaw = forms.ChoiceField(
-        label=_("Does the first text have a flaw of its own?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Does the first text itself have a flaw?"), choices=YES_NO, widget=forms.RadioSelect
     )
     note = forms.CharField(
         label=_("Note"), max_length=MAX_NOTE_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 2})

@@ -167,8 +167,8 @@ def test_who_waits_for_whom(workshop: Workshop) -> None:
     # A stopped annotator's open work, and work that no checker is left for, will not go on by themselves.
     Membership.objects.filter(user__in=[second, *workshop.people("checker")]).update(active=False)
     assert waits() == {
-        ("nobody", names[second.pk], "a checker (the group has none)", "1"),
-        ("nobody", "The batch", f"{names[second.pk]} (stopped)", "2"),
+        ("no one", names[second.pk], "a checker (the group has none)", "1"),
+        ("no one", "The batch", f"{names[second.pk]} (stopped)", "2"),
         ("returned", names[workshop.checker.pk], names[first.pk], "1"),
     }
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
@@ -193,7 +193,7 @@ def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(work
     assert waits() == {again, ("checker", names[second.pk], names[two.pk], "1")}
     parts = Membership.objects.filter(role="checker")
     parts.filter(user=two).update(active=False)
-    assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]} (stopped)", "1")}
+    assert waits() == {again, ("no one", names[second.pk], f"{names[two.pk]} (stopped)", "1")}
     # What the stopped one has not taken yet, the other may take.
     parts.filter(user=two).update(active=True)
     parts.filter(user=first_checker).update(active=False)

@@ -51,18 +51,18 @@ def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
             "email,name,rôle\na@example.org,A,x",
             "1 rôle: The columns are email, name, role, group, specialty, capacity;",
         ),
-        ("name,role\nAnn,checker", "1 email: No line can be read without this column."),
-        ("email,email\na@example.org,b@example.org", "1 email: This column is there twice."),
+        ("name,role\nAnn,checker", "1 email: This column is required."),
+        ("email,email\na@example.org,b@example.org", "1 email: This column appears twice."),
         ("a@example.org,A,boss", "1 role: The roles are annotator, checker, adjudicator, admin, researcher, author,"),
-        ("a@example.org\n,Bo", "2 email: There is no address."),
-        ("a@example.org\nA@example.org", "2 email: This person has this role already on line 1."),
+        ("a@example.org\n,Bo", "2 email: Enter an email address."),
+        ("a@example.org\nA@example.org", "2 email: Line 1 already gives this person this role."),
         ("a@example.org,A,admin,Group A", "1 group: This role belongs to no expert group."),
         ("a@example.org,A,checker,A,,3", "1 capacity: Only annotators have a capacity."),
-        ("a@example.org,A,annotator,A,,0", "1 capacity: A capacity is a whole number from 1 to 10000,"),
+        ("a@example.org,A,annotator,A,,0", "1 capacity: A capacity must be a whole number from 1 to 10000,"),
         (f"a@example.org,{'x' * 300}", "1 name: This has more than"),
-        ("a@example.org,A,annotator,A,,3,4", "1 : The row has more cells than there are columns."),
-        ("", "0 : The list names nobody."),
-        ("email,name\n", "0 : The list names nobody."),
+        ("a@example.org,A,annotator,A,,3,4", "1 : This row has more cells than there are columns."),
+        ("", "0 : The list does not contain any people. Add at least one line with an email address."),
+        ("email,name\n", "0 : The list does not contain any people. Add at least one line with an email address."),
     ],
 )
 def test_a_fault_names_line_and_field(text: str, fault: str) -> None:
@@ -73,14 +73,14 @@ def test_a_fault_names_line_and_field(text: str, fault: str) -> None:
 
 def test_who_works_in_a_group_needs_one() -> None:
     assert read("a@example.org", group="")[1] == [
-        "1 group: Who grades, checks or adjudicates belongs to an expert group. Name it."
+        "1 group: Annotators, checkers and adjudicators belong to an expert group. Enter its name."
     ]
     assert read("a@example.org", role="researcher", group="A")[0][0].group == ""
 
 
 def test_a_list_has_a_limit() -> None:
     text = "\n".join(f"p{number}@example.org" for number in range(MAX_PEOPLE + 1))
-    assert read(text)[1] == [f"{MAX_PEOPLE + 1} : A list has at most {MAX_PEOPLE} people. Split it."]
+    assert read(text)[1] == [f"{MAX_PEOPLE + 1} : A list can have at most {MAX_PEOPLE} people. Split it."]
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), max_size=12)

@@ -73,8 +73,8 @@ def test_the_preview_stores_nothing_and_then_everybody_is_added(
     shown = preview(admin)
     text = shown.content.decode()
     assert shown.status_code == 200
-    assert text.count("You get an invitation link to pass on.") == 4
-    assert "Has an invitation link already." in text  # Bo's second part
+    assert text.count("You receive an invitation link to pass on.") == 4
+    assert "Already has an invitation link." in text  # Bo's second part
     assert "Add all 5" in text
     assert "/welcome/" not in text
     assert nothing_stored()
@@ -156,7 +156,7 @@ def test_a_chinese_csv_of_excel_is_read_and_what_was_not_read_is_named(admin: Cl
     stream = BytesIO()
     book.save(stream)
     shown = preview(admin, "", file=SimpleUploadedFile("people.xlsx", stream.getvalue()), group="A")
-    assert "Only the first sheet, “Sheet”, is read. Not read: “Checkers”." in shown.content.decode()
+    assert "Only the first sheet, “Sheet”, was read. Sheets not read: “Checkers”." in shown.content.decode()
 
 
 def test_a_list_that_was_changed_after_its_preview_is_shown_again(admin: Client, benchmark: Benchmark) -> None:

@@ -97,7 +97,7 @@ def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Cli
     assert "Preview: nothing has been saved yet" in page
     assert "为什么咳嗽？" in page
     assert "read as GB18030" in page
-    assert "Only kept as further details: “备注”" in page
+    assert "Kept only as additional information: “备注”" in page
 
     done = send(signed_in, job, "import")
     assert (done.status, done.counts["cases"]) == ("done", {"created": 1, "unchanged": 0})
@@ -145,7 +145,7 @@ def test_columns_that_nobody_knows_are_chosen_on_the_page(signed_in: Client) -> 
     job = upload(signed_in, content)
     page = page_of(signed_in, job)
     assert (
-        "Say below which columns hold: Case (its key), Question of the user / Conversation in turns, Criterion" in page
+        "Choose the columns for: Case (short name), User’s question / Conversation with turns, Criterion" in page
     )
     assert job.counts["previews"][0]["table"]["columns"][1]["example"] == "Warum?"
     refused = signed_in.post(f"/b/bench/imports/{job.public_id}/preview/", {"action": "import"})
@@ -211,7 +211,7 @@ def test_rubrics_name_a_column_that_nobody_knows_until_it_is_left_out(
     job = upload(signed_in, b"case,criterion,points,grade\nc-1,Asks,5,x\n", "rubrics")
     assert [fault["field"] for fault in job.counts["previews"][0]["faults"]] == ["grade"]
     job = send(signed_in, job, "preview", **{"column-3": "leave_out"})
-    assert "Left out: “grade”" in page_of(signed_in, job)
+    assert "Not imported: “grade”" in page_of(signed_in, job)
     assert set(Rubric.objects.values_list("pk", "status")) == before
     done = send(signed_in, job, "import")
     assert done.counts["drafts"] == {"created": 1, "unchanged": 0}
@@ -277,16 +277,16 @@ def test_in_the_browser_a_workbook_is_mapped_previewed_and_imported(
     page.locator("input[type=file]").set_input_files(tmp_path / "cases.xlsx")
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_role("heading", name="Preview: nothing has been saved yet")).to_be_visible(timeout=WAIT_MS)
-    expect(page.locator(".notice.error")).to_contain_text("Question of the user")
+    expect(page.locator(".notice.error")).to_contain_text("User’s question")
     assert axe_violations(page) == []
-    page.get_by_label("What the column “What the patient says” holds").select_option("Question of the user")
-    page.get_by_label("What the column “Editor” holds").select_option("Leave it out")
+    page.get_by_label("Content of the column “What the patient says”").select_option("User’s question")
+    page.get_by_label("Content of the column “Editor”").select_option("Do not import")
     first = page.url
     page.get_by_role("button", name="Preview with these columns").click()
     page.wait_for_url(lambda url: url != first)
     expect(page.locator(".preview-rows")).to_contain_text("Since this morning my chest hurts.", timeout=WAIT_MS)
     expect(page.locator(".preview-criteria li")).to_have_count(2)
-    expect(page.locator("#import-state .notice.warning")).to_contain_text("Left out: “Editor”")
+    expect(page.locator("#import-state .notice.warning")).to_contain_text("Not imported: “Editor”")
     assert axe_violations(page) == []
     assert not Case.objects.exists()
     second = page.url

@@ -337,7 +337,7 @@ def test_a_workbook_where_a_text_is_due_is_called_a_workbook() -> None:
     for content in (excel.getvalue(), other.getvalue()):
         _rows, faults, _reader = decisions(content)
         assert [fault.message for fault in faults.first] == [
-            "This is a workbook (XLSX), and files of this kind are no workbooks. Save it as CSV in UTF-8."
+            "This is an Excel workbook (XLSX), which cannot be used for this kind of file. Save it as CSV in UTF-8."
         ]
     with zipfile.ZipFile(plain := io.BytesIO(), "w") as archive:
         archive.writestr("cases.jsonl", "{}")

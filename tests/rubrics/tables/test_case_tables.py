@@ -78,7 +78,7 @@ def test_the_rows_of_a_case_are_one_case(write: object) -> None:
     ]  # fmt: skip
     records, faults, notes = cases(write(rows))  # type: ignore[operator]
     assert not faults
-    assert notes == ["Rows without a case: 3 (1 in all). Each is read as part of the case above it."]
+    assert notes == ["Rows without a case: 3 (1 in total). Each is read as part of the case above it."]
     first, second = records
     assert (first.key, second.key) == ("c-1", "7")
     assert first.conversation == [{"role": "user", "content": "Woman, 58.\n\nWhat?"}]
@@ -91,13 +91,13 @@ def test_the_rows_of_a_case_are_one_case(write: object) -> None:
 def test_rows_that_join_the_case_above_are_counted_and_named() -> None:
     rows = [HEADING, ["c-1", "Why?", "Asks", 5], ["", "", "Waits", -2], ["c-2", "How?", "Says", 1], ["", "", "Goes", 3]]
     assert cases(as_csv(rows))[2] == [
-        "Rows without a case: 3, 5 (2 in all). Each is read as part of the case above it."
+        "Rows without a case: 3, 5 (2 in total). Each is read as part of the case above it."
     ]
     assert cases(as_csv([HEADING, ["c-1", "Why?", "Asks", 5], ["c-1", "", "Waits", -2]]))[2] == []
     many = [HEADING, ["c-1", "Why?", "Asks", 5], *(["", "", f"Asks {number}", 1] for number in range(30))]
     named = ", ".join(str(row) for row in range(3, 23))
     (note,) = cases(as_csv(many))[2]
-    assert note == f"Rows without a case: {named} … (30 in all). Each is read as part of the case above it."
+    assert note == f"Rows without a case: {named} … (30 in total). Each is read as part of the case above it."
 
 
 def test_merged_cells_hold_for_all_of_their_rows_and_other_sheets_are_named() -> None:
@@ -107,7 +107,7 @@ def test_merged_cells_hold_for_all_of_their_rows_and_other_sheets_are_named() ->
     records, faults, notes = cases(workbook(rows, merged=["A2:A3", "B2:B3"], sheets=["Key", "Old"]))
     assert not faults
     assert [(record.key, len(record.criteria)) for record in records] == [("c-1", 2), ("c-2", 1)]
-    assert notes == ["Only the first sheet, “Sheet”, is read. Not read: “Key”, “Old”."]
+    assert notes == ["Only the first sheet, “Sheet”, was read. Sheets not read: “Key”, “Old”."]
 
 
 def test_a_response_in_merged_cells_of_a_case_has_its_case() -> None:
@@ -130,8 +130,8 @@ def test_a_column_may_hold_the_answers_of_one_candidate() -> None:
         ("c-1", "GPT", "a", {"note": "n"}), ("c-1", "Claude", "b", {"note": "n"}), ("c-2", "Claude", " c\n", {}),
     ]  # fmt: skip
     assert table.notes == [
-        "Only kept as further details: “note”.",
-        "Cells without an answer: 1. They are no responses.",
+        "Kept only as additional information: “note”.",
+        "Empty cells, not counted as responses: 1.",
     ]
 
 
@@ -188,8 +188,8 @@ def test_a_formula_an_error_and_a_cell_beyond_the_last_column_are_faults() -> No
     assert "Paste its value" in faults[0][2]
     _records, faults, _notes = cases(workbook([HEADING, ["c", "q", "a", 5], ["", "", "#N/A", "#REF!"]]))
     assert faults == [
-        (3, "criterion", "The cell shows the error #N/A of the spreadsheet. Write a value instead."),
-        (3, "points", "The cell shows the error #REF! of the spreadsheet. Write a value instead."),
+        (3, "criterion", "The cell contains the spreadsheet error #N/A. Enter a value instead."),
+        (3, "points", "The cell contains the spreadsheet error #REF!. Enter a value instead."),
     ]
     wide = [*HEADING, *(f"n{number}" for number in range(37))]
     _records, faults, _notes = cases(workbook([wide, ["c", "q", "a", 5]]))
@@ -203,9 +203,9 @@ def test_columns_are_chosen_by_heading_and_nothing_is_dropped_silently() -> None
     assert not faults
     assert records[0].metadata == {"Kommentar": "k"}
     assert notes == [
-        "Only kept as further details: “Kommentar”.",
-        "Left out: “Intern”.",
-        "No column has points: every criterion is worth 1 point.",
+        "Kept only as additional information: “Kommentar”.",
+        "Not imported: “Intern”.",
+        "There is no column with points, so every criterion is worth 1 point.",
     ]
     _records, faults, _notes = cases(content, columns=json.dumps({**chosen, "Frag": "prompt", "Kommentar": "colour"}))
     assert [fault[:2] for fault in faults] == [(1, "Frag"), (1, "Kommentar")]

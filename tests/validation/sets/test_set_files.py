@@ -298,7 +298,7 @@ def test_a_formula_or_an_error_in_a_workbook_is_a_fault(import_set: Import) -> N
     target = io.BytesIO()
     book.save(target)
     message = "The cell contains a formula. Paste its value instead."
-    error = "The cell shows the error #DIV/0! of the spreadsheet. Write a value instead."
+    error = "The cell contains the spreadsheet error #DIV/0!. Enter a value instead."
     assert refused(import_set, target.getvalue()) == [(2, "points", message), (4, "points", error)]
     assert items(import_set(target.getvalue(), mend="1")) == [("a", "Two", 3, "")]
 
