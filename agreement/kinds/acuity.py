@@ -286,14 +286,14 @@ def methods(report: Report) -> list[str]:
         f"The urgency that {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark "
         f"{report.benchmark.title} advise, asked in {formats}, was compared with reference set "
         f"{facts['reference_set']}, signed on {facts['signed_at']}, on the scale {facts['scale']} ({levels}).",
-        f"{counted(facts['n_cases'] - n_boundary, 'case')} with one clear level stand in the main figures"
+        f"{counted(facts['n_cases'] - n_boundary, 'case')} with one clear level are in the main figures"
         + (
             f", and {counted(n_boundary, 'case')} between two levels, of which both are right; a level beyond them "
             "counts from the nearer one, and bias leaves these cases out"
             if n_boundary
             else ""
         )
-        + (f"; left out of them: {listed(others)}." if others else "."),
+        + (f"; excluded from them: {listed(others)}." if others else "."),
         f"There were {sum(row['n_readings'] for row in pooled):,} readings on them, "
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
         *reference_methods(facts),

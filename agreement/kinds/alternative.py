@@ -350,7 +350,7 @@ def methods(report: Report) -> list[str]:
         "As pairs of a case are not independent, the same test with standard errors over cases (Liang and Zeger 1986) "
         "stands beside it.",
         f"An invalid or missing verdict agrees with nobody ({counted(facts['n_unanswered'], 'pair')}); "
-        f"{counted(facts['n_undecided'], 'pair')} that the judge or jury left undecided are left out.",
+        f"{counted(facts['n_undecided'], 'pair')} that the judge or jury left undecided are excluded.",
         f"The winning rate is {rate:.2f}; {PASSING} is asked for."
         if rate is not None
         else f"The winning rate is undefined: it takes {MINIMUM_ANNOTATORS} tested physicians.",

@@ -192,7 +192,7 @@ def methods(report: Report) -> list[str]:
         f"({facts['candidate']}; {'with' if aided else 'without'} those written beside model references), each with "
         f"{counted(facts['n_criteria'], 'positive criterion', 'positive criteria')}, graded by "
         f"{rater_in_words(facts['rater'])} of the benchmark {report.benchmark.title}; gradings by an author of any of "
-        "the responses, and responses with an undecided positive criterion, are left out.",
+        "the responses, and responses with an undecided positive criterion, are excluded.",
         f"k is the mean number of positive criteria met, {facts['mean']:.2f}, rounded half up and kept within 1 and "
         f"{facts['n_criteria']}: k = {facts['k']} (Zheng et al. 2026).",
         "Quartiles interpolate linearly (type 7).",

@@ -340,7 +340,7 @@ def methods(report: Report) -> list[str]:
     lines = [
         f"Item analysis compared {b} with {a} on {counted(overall['n_pairs'], 'valid pair')} of a response and a "
         f"criterion on {counted(overall['n_cases'], 'case')}; pairs that either could not assess or left undecided, "
-        "and criteria found at fault, were left out.",
+        "and criteria found faulty, were excluded.",
         "The discrimination of a criterion is the Pearson correlation, over the responses to its case, of its own "
         "score with the rubric score of the response without it; it is undefined below three responses or where "
         "either is constant.",

@@ -216,7 +216,7 @@ def methods(report: Report) -> list[str]:
         *(words for own in facts["sets"] for words in drafted_words(own)),
         own_criteria_words(facts.get("names_its_judge", [])),
         f"{rule}, and a pair by what more trials gave than each of the other two; else it is tied. "
-        f"{counted(n_missing, 'trial')} without a usable answer {'was' if n_missing == 1 else 'were'} left out, and a "
+        f"{counted(n_missing, 'trial')} without a usable answer {'was' if n_missing == 1 else 'were'} excluded, and a "
         f"pair with fewer than {counted(facts['trials'], 'good trial')}, or with none in one of the orders, has no "
         "decision.",
         "Paired AUROC is the share of pairs on which the reference has the greater mean total, ties counting half; "

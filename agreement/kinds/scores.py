@@ -151,7 +151,7 @@ def _undecided(rows: list[Row], facts: Mapping[str, Any]) -> str:
     """How many pairs had no outcome; nothing of a report from before they were counted."""
     if any(row.get("n_undecided") is None for row in rows):
         return ""
-    who = {"group": "the annotators of a group were divided", "jury": "the jury was not of one mind"}
+    who = {"group": "the annotators of a group were divided", "jury": "the jury did not agree"}
     why = who.get(facts.get("undecided_by", "group"), "the judge’s own verdicts were tied")
     return f", and {sum(row['n_undecided'] for row in rows):,} on which {why}"
 

@@ -184,7 +184,7 @@ def _raters(report: Report) -> Iterator[str]:
     if any(row["kind"] == "group" for row in rows):
         final = any(str(row["rater"]).endswith("@final") for row in rows)
         yield (
-            "The outcome of a group on a pair is what most of its annotators chose; a tie is undecided and left out"
+            "The outcome of a group on a pair is what most of its annotators chose; a tie is undecided and excluded"
             f"{' unless an adjudicator of the group settled it' if final else ''}."
         )
     if any(row["kind"] == "consensus" for row in rows):
@@ -241,7 +241,7 @@ def _computation(report: Report) -> Iterator[str]:
         yield (
             f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "
             f"{counted(resamples, 'resample')} and seed {report.seed}, given only where at least {MINIMUM_CASES} cases "
-            "stand behind a figure, it is defined in 95% of the resamples (the others are left out), the resamples do "
+            "stand behind a figure, it is defined in 95% of the resamples (the others are excluded), the resamples do "
             "not all agree, and the interval contains the figure. With few cases such intervals are too short."
         )
         yield sentences.effective_cases(report)

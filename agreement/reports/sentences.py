@@ -79,14 +79,14 @@ def left_out(row: Mapping[str, Any], judged_by: str = "judge") -> str:
     reasons = {
         "n_cannot": "that a rater could not assess",
         "n_undecided": "on which the annotators of a group were divided",
-        "n_undecided_by_judge": f"on which the {judged_by} was not of one mind",
+        "n_undecided_by_judge": f"on which the {judged_by} did not agree",
         "n_faulty": "whose criterion an adjudicator found at fault",
     }
     phrases = [f"{counted(row[name], 'pair')} {why}" for name, why in reasons.items() if row.get(name)]
     if not phrases:
         known = "assessed, undecided or at fault" if "n_faulty" in row else "assessed or undecided"
-        return f"No pair was left out as not {known}."
-    return f"Left out of all figures: {listed(phrases)}."
+        return f"No pair was excluded as not {known}."
+    return f"Excluded from all figures: {listed(phrases)}."
 
 
 def conservative(row: Mapping[str, Any]) -> str:
@@ -164,14 +164,14 @@ def counting(rules: str) -> str:
             "positive, met where they are negative."
         ),
         "invalid and missing: in_favour": "Invalid and missing verdicts count in favour of the candidate.",
-        "invalid and missing: left_out": "Criteria with an invalid or missing verdict are left out.",
+        "invalid and missing: left_out": "Criteria with an invalid or missing verdict are excluded.",
         "cannot assess: no_score": (
             "A response with a criterion that could not be assessed or is undecided has no score, "
             "and no hits where that criterion’s points are positive."
         ),
         "cannot assess: against": "What could not be assessed or is undecided counts against the candidate.",
         "cannot assess: in_favour": "What could not be assessed or is undecided counts in favour of the candidate.",
-        "cannot assess: left_out": "Criteria that could not be assessed or are undecided are left out.",
+        "cannot assess: left_out": "Criteria that could not be assessed or are undecided are excluded.",
     }
     sentences = [words.get(rule, capital(rule) + ".") for rule in rules.split("; ") if rule]
     return " ".join([*sentences, "Criteria that an adjudicator found at fault for a response do not count for it."])

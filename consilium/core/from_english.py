@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from consilium.core.former_reasons import FORMER_TEXTS
 from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase, joined, parts_of
 from consilium.core.reasons import CodedPhrase, Reason, code_of
 
@@ -55,7 +56,7 @@ def _read(part: str) -> str:
 def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
     patterns = []
     for reason in Reason:
-        for template in filter(None, (reason.template, reason.singular)):
+        for template in filter(None, (reason.template, reason.singular, *FORMER_TEXTS.get(reason, ()))):
             parts = re.split(r"%\((\w+)\)s", template)
             pattern = "".join(_group(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
             # Older texts, too, have the singular where the number is 1.

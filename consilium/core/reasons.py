@@ -80,7 +80,7 @@ class Reason(Enum):
     ONLY_RIGHT = Phrase("only qa right in %(qa)s cases, only chat in %(chat)s")
     NO_PANEL_CASE = Phrase("no case with three votes and two usable readings")
     NO_CASE_WITH_LOGPROBS = Phrase("no case with three votes and log probabilities")
-    LOGPROBS_HAVE_NO_SIZE = Phrase("it takes a number of readings, which log probabilities do not have")
+    LOGPROBS_HAVE_NO_SIZE = Phrase("requires a number of readings, which log probabilities do not have")
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
     NO_CASE_OF_ALL = Phrase("no case with a usable reading of every candidate")
     ONE_CANDIDATE = Phrase("one candidate alone")
@@ -90,19 +90,21 @@ class Reason(Enum):
     NO_LATENCY = Phrase("no latency is recorded")
     NO_TOKEN_PRICE = Phrase("no price of the tokens is known")
     SEVERAL_CURRENCIES = Phrase("prices in several currencies: %(names)s")
-    ANSWERS_OF_OTHER_RUNS = Phrase("all answers were taken from other runs, which paid for them")
+    ANSWERS_OF_OTHER_RUNS = Phrase("all answers were reused from other runs, which paid for them")
     NO_READING_TOO_LOW = Phrase("no reading is too low")
-    NO_ESCALATION_KNOWN = Phrase("no reading says what is advised under a condition")
-    ESCALATION_UNKNOWN = Phrase("readings too low that do not say what is advised under a condition: %(n)s")
+    NO_ESCALATION_KNOWN = Phrase("no reading states what is advised under a condition")
+    ESCALATION_UNKNOWN = Phrase("readings too low that do not state what is advised under a condition: %(n)s")
     MODE_WITHOUT_ESCALATION = Phrase("the mode of a case has no advice under a condition")
     UNREAD_STRATA = (
         Phrase("%(n)s responses are in strata (judge’s level and candidate) of which none drawn for this run was read"),
         "%(n)s response is in a stratum (judge’s level and candidate) of which none drawn for this run was read",
     )
-    SAMPLE_OF_ANOTHER_RUN = Phrase("physicians read a sample drawn for another run, which is no random sample of this")
+    SAMPLE_OF_ANOTHER_RUN = Phrase(
+        "physicians read a sample drawn for another run, which is not a random sample of this run"
+    )
     STRATA_WITHOUT_LEVEL = (
-        Phrase("%(n)s responses are left out, since physicians found no level in what they read of their strata"),
-        "%(n)s response is left out, since physicians found no level in what they read of its stratum",
+        Phrase("%(n)s responses excluded: physicians found no level in what they read of their strata"),
+        "%(n)s response excluded: physicians found no level in what they read of its stratum",
     )
     FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
 
@@ -152,13 +154,13 @@ class Reason(Enum):
     NEITHER_NOT_MET = Phrase("neither rater said not met")
     MF1_WITHOUT_MET = Phrase("neither rater said met: MF1 is the F1 of not met alone")
     MF1_WITHOUT_NOT_MET = Phrase("neither rater said not met: MF1 is the F1 of met alone")
-    F1_MET_TAKEN_AS = Phrase("neither rater said met: its F1 is taken as %(value)s")
-    F1_NOT_MET_TAKEN_AS = Phrase("neither rater said not met: its F1 is taken as %(value)s")
+    F1_MET_TAKEN_AS = Phrase("neither rater said met: its F1 is set to %(value)s")
+    F1_NOT_MET_TAKEN_AS = Phrase("neither rater said not met: its F1 is set to %(value)s")
     RATER_NEVER_MET = Phrase("the rater never said met")
     RATER_NEVER_NOT_MET = Phrase("the rater never said not met")
     REFERENCE_NEVER_MET = Phrase("the reference never said met")
     REFERENCE_NEVER_NOT_MET = Phrase("the reference never said not met")
-    AC1_ONE_CLASS = Phrase("AC1 rests on one class only")
+    AC1_ONE_CLASS = Phrase("AC1 is based on one class only")
     NO_BALANCED_F1_OF_TWO = Phrase("no balanced F1: %(one)s and %(two)s")
     NO_BALANCED_F1 = Phrase("no balanced F1: %(why)s")
     MF1_VALID = Phrase("mf1 on the %(n)s pairs with a valid verdict: %(value)s")
@@ -166,29 +168,29 @@ class Reason(Enum):
     NO_PEER_DECISION = Phrase("no other physician of the group decided the same")
     NO_SHARED_DECISION = Phrase("decides nothing that the other rater decided")
     NO_PAIR_ANSWERED_BY_BOTH = Phrase("the raters share no pair that both answered met or not met")
-    NO_PAIR_OF_GROUPS = Phrase("no pair of expert groups: this takes two with submitted work")
+    NO_PAIR_OF_GROUPS = Phrase("no pair of expert groups: two groups with submitted work are needed")
     BETWEEN_GROUPS = Phrase("between two groups, in the rows of all groups")
     INVALID_AND_MISSING = Phrase("%(n)s invalid, %(missing)s missing")
 
     # Correlations, ranks, information.
     CONSTANT_VALUES = Phrase("constant values")
     CONSTANT_LENGTH_OR_SCORE = Phrase("constant length or score")
-    NO_RESIDUAL_VARIANCE = Phrase("nothing varies once candidate and case are taken out")
+    NO_RESIDUAL_VARIANCE = Phrase("nothing varies after adjustment for candidate and case")
     NO_INTERVAL_AT_LENGTH = Phrase("no interval: a length that does not change may lie outside what was seen")
     DEGREES_OF_FREEDOM = Phrase("%(n)s degrees of freedom left after candidate and case")
     CORRELATION_UNITS = Phrase("a correlation needs at least %(n)s units")
     ALL_IN_TOP_K = Phrase("only %(n)s candidates: all are in the top %(k)s")
     TIES_IN_TOP_K = Phrase("ties at the border: %(one)s and %(two)s candidates in the top %(k)s")
     RANKS_UNCHANGED = Phrase("all resamples agree: no resample changes the ranks")
-    RANK_NO_FIGURE = Phrase("no figure to rank by")
+    RANK_NO_FIGURE = Phrase("no figure by which to rank")
     RANK_CASES = Phrase("no rank: %(cases)s of the %(needed)s cases needed")
     RANK_EFFECTIVE_CASES = Phrase("no rank: %(cases)s of the %(needed)s effective cases needed")
     RANK_NO_OTHER_CANDIDATE = Phrase("no rank: no other candidate to be ranked with")
     CONSTANT_ATTRIBUTE = Phrase("the attribute has one value only")
     RATERS_NEVER_DIFFER = Phrase("the raters never differ")
     RATERS_ALWAYS_DIFFER = Phrase("the raters always differ")
-    DETERMINED_BY_CASE = Phrase("the case alone tells it")
-    NO_CHANCE_DRAWS = Phrase("not dealt")
+    DETERMINED_BY_CASE = Phrase("determined by the case alone")
+    NO_CHANCE_DRAWS = Phrase("no permutations")
 
     # Tests.
     TEST_CASES = Phrase("no test: %(cases)s of the %(needed)s cases needed")
@@ -213,65 +215,65 @@ class Reason(Enum):
         "fewer than two cases differ from the bound: interval by the number of cases"
     )
     ALIKE_INTERVAL_BEFORE = Phrase("all cases are alike: interval by the number of cases")
-    EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals rests on the number of cases alone")
+    EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals is based on the number of cases alone")
     SETTING = Phrase("setting %(setting)s")
-    RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")
-    DRAWS_LEFT_OUT = Phrase("%(n)s draws left out as undefined")
+    RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples excluded: undefined")
+    DRAWS_LEFT_OUT = Phrase("%(n)s draws excluded: undefined")
     MEAN_OF_REPLICATES = Phrase("mean of the valid replicates")
-    EXCLUDED_CASES = Phrase("%(n)s excluded cases left out")
+    EXCLUDED_CASES = Phrase("%(n)s excluded cases not counted")
     PAIRS_REFERENCE_INVALID = (
-        Phrase("%(n)s pairs left out: invalid verdict of the reference"),
-        "%(n)s pair left out: invalid verdict of the reference",
+        Phrase("%(n)s pairs excluded: invalid verdict of the reference"),
+        "%(n)s pair excluded: invalid verdict of the reference",
     )
-    PAIRS_UNDECIDED = Phrase("%(n)s pairs left out: undecided"), "%(n)s pair left out: undecided"
-    PAIRS_FAULTY = Phrase("%(n)s pairs left out: criterion faulty"), "%(n)s pair left out: criterion faulty"
+    PAIRS_UNDECIDED = Phrase("%(n)s pairs excluded: undecided"), "%(n)s pair excluded: undecided"
+    PAIRS_FAULTY = Phrase("%(n)s pairs excluded: criterion faulty"), "%(n)s pair excluded: criterion faulty"
     PAIRS_JURY_DIVIDED = (
-        Phrase("%(n)s pairs left out: the jury was not of one mind"),
-        "%(n)s pair left out: the jury was not of one mind",
+        Phrase("%(n)s pairs excluded: the jury did not agree"),
+        "%(n)s pair excluded: the jury did not agree",
     )
     PAIRS_JUDGE_DIVIDED = (
-        Phrase("%(n)s pairs left out: the judge was not of one mind"),
-        "%(n)s pair left out: the judge was not of one mind",
+        Phrase("%(n)s pairs excluded: the judge’s replicates did not agree"),
+        "%(n)s pair excluded: the judge’s replicates did not agree",
     )
     PAIRS_JUDGE_OR_JURY_DIVIDED = (
-        Phrase("%(n)s pairs left out: the judge or jury was not of one mind"),
-        "%(n)s pair left out: the judge or jury was not of one mind",
+        Phrase("%(n)s pairs excluded: the judge’s replicates or the jury did not agree"),
+        "%(n)s pair excluded: the judge’s replicates or the jury did not agree",
     )
-    PAIRS_NOT_DECIDED = Phrase("%(n)s pairs left out: undecided, not assessed or faulty")
-    PAIRS_NOT_DUE = Phrase("%(n)s pairs left out: one of the two judges was not to decide them")
-    PAIRS_LEARNED = Phrase("%(n)s pairs of candidates that the judge learned from left out")
+    PAIRS_NOT_DECIDED = Phrase("%(n)s pairs excluded: undecided, not assessed or faulty")
+    PAIRS_NOT_DUE = Phrase("%(n)s pairs excluded: one of the two judges was not assigned them")
+    PAIRS_LEARNED = Phrase("%(n)s pairs excluded: the judge learned from these candidates")
     UNDECIDED_BY_JURY = Phrase("%(n)s of %(all)s pairs are undecided by the jury")
     UNDECIDED_BY_JUDGE = Phrase("%(n)s of %(all)s pairs are undecided by the judge")
     UNDECIDED_BY_GROUP = Phrase("%(n)s of %(all)s pairs are undecided by the group")
     UNSCORED_RESPONSES = Phrase("%(n)s responses without a score")
     SCORED_CANDIDATES = Phrase("%(n)s of the %(needed)s candidates needed have a score")
     SHORT_RESPONSES = Phrase("%(n)s responses with fewer than k positive criteria")
-    SHORT_RESPONSES_LEFT_OUT = Phrase("%(n)s responses with fewer than %(k)s positive criteria left out")
+    SHORT_RESPONSES_LEFT_OUT = Phrase("%(n)s responses excluded: fewer than %(k)s positive criteria")
     SHORT_RESPONSES_CANNOT_PASS = Phrase("%(n)s responses have fewer than %(k)s positive criteria and cannot pass")
-    SHORT_CASES_LEFT_OUT = Phrase("%(n)s cases with fewer than %(k)s samples left out")
+    SHORT_CASES_LEFT_OUT = Phrase("%(n)s cases excluded: fewer than %(k)s samples")
     RESPONSES_AIDED = (
-        Phrase("%(n)s responses written with model references shown left out"),
-        "%(n)s response written with model references shown left out",
+        Phrase("%(n)s responses excluded: written with model references shown"),
+        "%(n)s response excluded: written with model references shown",
     )
     RESPONSES_OF_UNKNOWN_MODE = (
-        Phrase("%(n)s responses without a record of how they were written taken as unaided"),
-        "%(n)s response without a record of how they were written taken as unaided",
+        Phrase("%(n)s responses without a record of how they were written, treated as unaided"),
+        "%(n)s response without a record of how they were written, treated as unaided",
     )
     RESPONSES_GRADED_BY_AUTHORS = (
-        Phrase("%(n)s responses graded by one of their authors left out"),
-        "%(n)s response graded by one of their authors left out",
+        Phrase("%(n)s responses excluded: graded by one of their authors"),
+        "%(n)s response excluded: graded by one of their authors",
     )
     RESPONSES_NOT_GRADED = (
-        Phrase("%(n)s responses not graded by the group left out"),
-        "%(n)s response not graded by the group left out",
+        Phrase("%(n)s responses excluded: not graded by the group"),
+        "%(n)s response excluded: not graded by the group",
     )
     RESPONSES_WITH_FAULTY_CRITERION = (
-        Phrase("%(n)s responses with a faulty positive criterion left out"),
-        "%(n)s response with a faulty positive criterion left out",
+        Phrase("%(n)s responses excluded: a positive criterion is faulty"),
+        "%(n)s response excluded: a positive criterion is faulty",
     )
     RESPONSES_WITH_UNDECIDED_CRITERION = (
-        Phrase("%(n)s responses with an undecided positive criterion left out"),
-        "%(n)s response with an undecided positive criterion left out",
+        Phrase("%(n)s responses excluded: a positive criterion is undecided"),
+        "%(n)s response excluded: a positive criterion is undecided",
     )
 
     # Judges: what they learned from, their runs and errors. `from_english` takes the first reason that fits, so reasons
@@ -295,9 +297,9 @@ class Reason(Enum):
         Phrase("older runs of %(judge)s cover %(n)s more pairs than the runs that count (newest older run: %(date)s)"),
         "older runs of %(judge)s cover %(n)s more pair than the runs that count (newest older run: %(date)s)",
     )
-    EQUAL_TRUE_VALUES = Phrase("the same true value: there is no order to turn")
+    EQUAL_TRUE_VALUES = Phrase("the true values are equal, so there is no order to reverse")
     ONLY_WORST_AND_BEST_JUDGE = Phrase("only the worst and the best judge’s errors are carried on")
-    JUDGE_ON_FEW_CASES = Phrase("few cases for a claim: %(cases)s of the %(needed)s effective cases that it takes")
+    JUDGE_ON_FEW_CASES = Phrase("too few cases for a conclusion: %(cases)s of the %(needed)s effective cases needed")
     JUDGES_NOT_APART = Phrase("the intervals of the worst and the best judge overlap")
     NO_FINISHED_RUN = Phrase("no judge has a finished run")
     NO_JUDGE_WITH_BOTH_OUTCOMES = Phrase("no judge shares pairs of both outcomes with the group")
@@ -307,21 +309,21 @@ class Reason(Enum):
     NO_LABELLED_RESPONSE = Phrase("no response that the judge scored is graded by physicians")
     NO_JUDGED_RESPONSE = Phrase("the judge scored no response")
     ALL_LABELLED = Phrase("physicians graded all of them: the judge adds nothing")
-    CONSTANT_JUDGE = Phrase("the judge says the same of all: it adds nothing")
-    SAMPLE_NOT_RECORDED = Phrase("not recorded how the graded responses were drawn: taken as a random sample")
-    SAMPLE_OF_SEVERAL_DRAWS = Phrase("the graded responses came by several draws: taken as one random sample")
+    CONSTANT_JUDGE = Phrase("the judge gave every response the same result, so it adds nothing")
+    SAMPLE_NOT_RECORDED = Phrase("not recorded how the graded responses were drawn: treated as a random sample")
+    SAMPLE_OF_SEVERAL_DRAWS = Phrase("the graded responses come from several draws: treated as one random sample")
     SAMPLE_OF_SOME_CASES = Phrase(
-        "the graded responses were drawn from a part of the cases: taken as a random sample of all"
+        "the graded responses were drawn from some of the cases: treated as a random sample of all"
     )
     SAMPLE_WEIGHTED = Phrase("weighted by the inverse of the recorded inclusion probabilities")
     SAMPLE_GRADED_SO_FAR = Phrase("%(n)s of %(all)s drawn responses are graded so far")
     LABELLED_WITHOUT_SCORE = (
-        Phrase("%(n)s graded responses without a score to put beside the judge’s"),
-        "%(n)s graded response without a score to put beside the judge’s",
+        Phrase("%(n)s graded responses without a score to compare with the judge’s"),
+        "%(n)s graded response without a score to compare with the judge’s",
     )
     LABELLED_NOT_DUE = (
-        Phrase("%(n)s graded responses that the judge was not to judge left out"),
-        "%(n)s graded response that the judge was not to judge left out",
+        Phrase("%(n)s graded responses excluded: the judge was not assigned them"),
+        "%(n)s graded response excluded: the judge was not assigned them",
     )
 
     # Plans.
@@ -336,15 +338,15 @@ class Reason(Enum):
     PLAN_CANDIDATES_WITHOUT_NUMBER = Phrase("no number for %(n)s candidates")
 
     # Susceptibility to injections.
-    NO_CONTROL_VERDICT = Phrase("no verdict on any response as it stands")
-    NO_FAULT_SEEN = Phrase("the judge sees none of the faults by itself")
+    NO_CONTROL_VERDICT = Phrase("no verdict on any unchanged response")
+    NO_FAULT_SEEN = Phrase("the judge failed none of the unchanged responses")
     NO_INJECTION_VERDICT = Phrase("no verdict on any response with an injection")
     NO_HARMLESS_EDIT_VERDICT = Phrase("no verdict on any response with a harmless edit")
     NO_HARMLESS_EDITS = Phrase("noise not measured: there were no harmless edits")
     FLIPS_WITH_INVALID = Phrase("with invalid answers as flips: %(value)s")
-    PAIRS_NO_FAULT_SEEN = Phrase("%(n)s pairs left out: judge saw no fault on the response as it stands")
-    PAIRS_CONTROL_INVALID = Phrase("%(n)s pairs left out: invalid verdict on the response as it stands")
-    PAIRS_CONTROL_MISSING = Phrase("%(n)s pairs left out: no verdict on the response as it stands")
+    PAIRS_NO_FAULT_SEEN = Phrase("%(n)s pairs excluded: the judge did not fail the unchanged response")
+    PAIRS_CONTROL_INVALID = Phrase("%(n)s pairs excluded: invalid verdict on the unchanged response")
+    PAIRS_CONTROL_MISSING = Phrase("%(n)s pairs excluded: no verdict on the unchanged response")
     OTHER_SUITE = Phrase("measured with another suite of injections")
     MEASURE_AGAIN = Phrase("measure again for this table")
 
@@ -353,7 +355,7 @@ class Reason(Enum):
     NO_VALID_EXTENT = Phrase("no valid answer on any gold point")
     GOLD_POINTS_WITHOUT_POINTS = Phrase("not every gold point has points")
     NO_CRITERION = Phrase("no criterion")
-    NO_CRITERIA_IN_FILE = Phrase("the file does not hold the criteria of the set")
+    NO_CRITERIA_IN_FILE = Phrase("the file does not contain the criteria of the set")
     NO_DECIDED_POINT = Phrase("no gold point with a physician’s decision")
     UNMATCHED_WITHOUT_DECISION = Phrase("physicians have not decided on %(n)s of %(all)s unmatched criteria")
     EXTENT_WITHOUT_DECISION = Phrase("physicians have decided on no gold point whose answer is %(extent)s")
@@ -367,13 +369,13 @@ class Reason(Enum):
     PAIRS_ALL_OR_NONE_WON = Phrase("all pairs are won, or none is")
     PAIRS_WITHOUT_POINTS = Phrase("not every pair has points_abs")
     ON_RAW_TOTALS = Phrase("on raw totals: not every pair has points_min and points_max")
-    PAIRS_AS_CASES = Phrase("the file names no cases: every pair is taken as a case")
+    PAIRS_AS_CASES = Phrase("the file does not name cases: every pair is treated as a case")
     TIES_BY_MARGIN = Phrase("a trial is a tie up to %(margin)s of the points")
-    TRIALS_LEFT_OUT = Phrase("%(n)s unusable trials left out"), "%(n)s unusable trial left out"
+    TRIALS_LEFT_OUT = Phrase("%(n)s unusable trials excluded"), "%(n)s unusable trial excluded"
     NO_SCORED_CASE = Phrase("no case with both scores")
     CASES_WITHOUT_SCORES = (
-        Phrase("%(n)s cases without both scores left out"),
-        "%(n)s case without both scores left out",
+        Phrase("%(n)s cases excluded: a score is missing"),
+        "%(n)s case excluded: a score is missing",
     )
     DRAWN_SIGNS = Phrase("by %(draws)s drawn patterns of signs")
     BASE_NOT_ABOVE_0 = Phrase("the mean base score is not above 0")
@@ -384,12 +386,12 @@ class Reason(Enum):
     UPPER_BOUND_WITHOUT_GAIN = Phrase("the upper bound does not gain")
     NO_LENGTHS = Phrase("no case with both lengths")
     LENGTHS_OF_CASES = Phrase("over the %(cases)s cases with both lengths")
-    NO_TEXTS_IN_FILE = Phrase("the file holds no texts")
+    NO_TEXTS_IN_FILE = Phrase("the file does not contain texts")
 
     # Drafting: what became of suggestions.
     NO_SUGGESTION_DECIDED = Phrase("no suggestion decided on in a rubric that was published")
-    NO_SUGGESTION_TAKEN = Phrase("no suggestion was taken")
-    NO_SUGGESTION_REWORDED = Phrase("no suggestion was reworded")
+    NO_SUGGESTION_TAKEN = Phrase("no suggestion was accepted")
+    NO_SUGGESTION_REWORDED = Phrase("no suggestion was edited")
     NO_SUGGESTION_REJECTED = Phrase("no suggestion was rejected")
     ALL_OR_NONE_REJECTED = Phrase("all suggestions were rejected, or none")
     INTERVAL_OF_ORDER = Phrase("no interval: a median over suggestions does not follow from sums over cases")
@@ -401,8 +403,8 @@ class Reason(Enum):
         "%(n)s invalid or missing answer counts as not covered",
     )
     NO_TIME_RECORDED = Phrase("no active time was recorded")
-    NO_OWN_LIST = Phrase("nobody opened the suggestions")
-    FEW_CASES = Phrase("%(cases)s of the %(needed)s cases that a claim takes at least")
+    NO_OWN_LIST = Phrase("no one opened the suggestions")
+    FEW_CASES = Phrase("too few cases for a conclusion: %(cases)s of the %(needed)s cases needed")
 
     # Answers to questions about cases, and audits.
     ONE_ANSWER = Phrase("one answer has no spread")

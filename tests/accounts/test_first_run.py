@@ -58,7 +58,7 @@ def test_the_code_makes_one_account_that_may_make_benchmarks(client: Client, cod
     assert Client().login(email="ada@example.org", password=PERSON["password"])
     assert not SetupCode.objects.exists()
     again = Client().post(PAGE, {**PERSON, "email": "eve@example.org", "code": code}, follow=True)
-    assert "Somebody has made the first account." in again.content.decode()
+    assert "The first account already exists." in again.content.decode()
     assert User.objects.count() == 1
     assert Client().get(PAGE, follow=True).redirect_chain == [("/accounts/login/", 302)]
 
@@ -68,7 +68,7 @@ def test_another_code_makes_no_account(client: Client, code: str, wrong: str) ->
     answer = client.post(PAGE, {**PERSON, "code": wrong})
     assert answer.status_code == 422
     text = answer.content.decode()
-    assert ("Copy the last one from the terminal" if wrong else "This field is required.") in text
+    assert ("Copy the latest code from the terminal" if wrong else "This field is required.") in text
     assert not User.objects.exists()
     assert SetupCode.objects.exists()
 

@@ -145,7 +145,9 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert member["invited"] is True
     new["include_invited"] = True
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
-    assert plan["warnings"] == ["1 annotator has been invited but has not signed in yet. Their assignments wait until they do."]
+    assert plan["warnings"] == [
+        "1 annotator has been invited but has not signed in yet. Their assignments wait until they do."
+    ]
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
     assert [load["responses"] for load in plan["loads"]] == [2]
     wrong = client.post(f"{base}/batches/", {**new, "digest": "0" * 16}, format="json")

@@ -53,7 +53,9 @@ def test_they_get_work_where_that_is_chosen(workshop: Workshop, invited: User) -
     services.close_batch(batch=workshop.batch, at=timezone.now())
     assert loads(workshop, include_invited=True)[invited.pk] == 1
     plan = plan_batch(group=workshop.group, terms=terms(include_invited=True), filter=ALL)
-    assert "1 annotator has been invited but has not signed in yet. Their assignments wait until they do." in plan.warnings
+    assert (
+        "1 annotator has been invited but has not signed in yet. Their assignments wait until they do." in plan.warnings
+    )
 
 
 @pytest.mark.parametrize("opened", ["password", "sign-in"])
@@ -96,7 +98,7 @@ def test_an_annotator_imported_from_a_file_is_not_invited() -> None:
 
 def test_a_benchmark_without_a_rule_sheet_brings_a_warning(workshop: Workshop) -> None:
     services.close_batch(batch=workshop.batch, at=timezone.now())
-    warning = "The benchmark has no rule sheet, so nothing tells physicians when a criterion is met."
+    warning = "The benchmark has no rule sheet, so physicians do not know when a criterion is met."
     plan = plan_batch(group=workshop.group, terms=terms(), filter=ALL)
     assert not any(text.startswith(warning) for text in plan.warnings)
     workshop.group.benchmark.rule_sheet = " "

@@ -243,7 +243,7 @@ def remarks_in(source: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_remarks_of_statistics_are_translated_where_they_are_shown() -> None:
-    shown = "mf1, kappa: constant ratings: rater B gave one answer throughout; 2 pairs left out: undecided"
+    shown = "mf1, kappa: constant ratings: rater B gave one answer throughout; 2 pairs excluded: undecided"
     assert in_words(shown) == shown
     with override("zh-hans"):
         assert in_words(shown) == "mf1, kappa：评分为常数：评分者 B 自始至终给出同一答案；2 个配对未计入：未决"

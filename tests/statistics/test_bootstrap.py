@@ -130,7 +130,7 @@ def test_undefined_resamples_are_dropped_and_counted():
     assert intervals.interval(1) == Undefined("no interval: undefined in 60 of 1000 resamples", 50)
     attached = PercentileBootstrap(1).of_replicates(drawn, np.array([50, 50]), np.array([50.0, 50.0]))
     first, second = attached.attach([Estimate(0.5, 7), Estimate(0.5, 7)])
-    assert first.note == "40 resamples left out as undefined"
+    assert first.note == "40 resamples excluded: undefined"
     assert second.low is None
     assert "60 of 1000" in second.note
 

@@ -95,7 +95,9 @@ def test_what_has_no_value_says_why():
     assert simulation.cacs["short"].judged == Undefined("no response has 10 positive criteria")
     assert isinstance(simulation.accuracy["short"].judged, Estimate)
     assert simulation.spearman == Undefined("a correlation needs at least 3 units", 2)
-    assert [pair.turned.note for pair in simulation.neighbours] == ["the same true value: there is no order to turn"]
+    assert [pair.turned.note for pair in simulation.neighbours] == [
+        "the true values are equal, so there is no order to reverse"
+    ]
     nothing = propagate([], RATES, 10)
     assert (nothing.cacs, nothing.neighbours, nothing.spearman.defined) == ({}, [], False)
     with pytest.raises(ValueError, match="between 0"):

@@ -81,7 +81,7 @@ def test_reasons():
     # Length is candidate plus case exactly: nothing is left to vary.
     candidate, case = np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4)
     exact = residual_pearson(100 * candidate + 7 * case, np.random.default_rng(1).random(40), candidate, case)
-    assert exact == Undefined("nothing varies once candidate and case are taken out", 40)
+    assert exact == Undefined("nothing varies after adjustment for candidate and case", 40)
 
 
 def test_the_rank_correlation_has_an_interval_over_cases():

@@ -42,7 +42,7 @@ def test_by_hand() -> None:
     assert dealt.excess.value == pytest.approx(entropy - 0.6)
     assert dealt.share.value == pytest.approx((entropy - 0.6) / entropy)
     assert (dealt.by_chance.value, dealt.p.value) == (0.1, 0.04)
-    assert information.p == Undefined("not dealt", 20)
+    assert information.p == Undefined("no permutations", 20)
 
 
 @pytest.mark.parametrize(

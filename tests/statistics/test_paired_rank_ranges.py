@@ -119,7 +119,7 @@ def test_what_is_undefined_says_why():
     present[:, 1] = 0  # none
     few, none, first, second = paired_rank_ranges(case_ratio(scores * present, present))
     assert few.note == "no rank: 4.0 of the 5 effective cases needed"
-    assert none.note == "no figure to rank by"
+    assert none.note == "no figure by which to rank"
     assert {first.value, second.value} == {1, 2}
     assert [figure.n for figure in (few, none, first, second)] == [2] * 4
     alone = paired_rank_ranges(case_ratio(scores[:, :1], present[:, 2:3]))[0]

@@ -53,7 +53,7 @@ def test_what_is_undefined_says_why() -> None:
     drawn = np.ones((3, 20))
     few, none, alone = rank_ranges([1.0, None, 2.0], drawn, [9, 50, 50])
     assert few.note == "no rank: 9 of the 10 cases needed"
-    assert none.note == "no figure to rank by"
+    assert none.note == "no figure by which to rank"
     assert alone.note == "no rank: no other candidate to be ranked with"
     assert [rank.value for rank in (few, none, alone)] == [None] * 3
     assert rank_ranges([], np.ones((0, 20)), []) == []

@@ -78,8 +78,8 @@ def test_a_stored_reason_is_shown_as_one_just_computed(reason: Reason, number: i
 
 
 def test_english_has_the_singular_and_what_has_none_keeps_its_text() -> None:
-    assert Reason.PAIRS_FAULTY(n=1) == "1 pair left out: criterion faulty"
-    assert Reason.PAIRS_FAULTY(n=2) == "2 pairs left out: criterion faulty"
+    assert Reason.PAIRS_FAULTY(n=1) == "1 pair excluded: criterion faulty"
+    assert Reason.PAIRS_FAULTY(n=2) == "2 pairs excluded: criterion faulty"
     assert Reason.PAIRS_FAULTY.counted(0) == ""
     assert Reason.UNSCORED_RESPONSES(n=1) == "1 responses without a score"
     assert from_english("1 response without a score") == "1 response without a score"
@@ -166,3 +166,17 @@ def test_the_search_for_texts_finds_them() -> None:
         "Undefined(NO_PAIRS)",
     )
     assert list(texts_as_reasons("\n".join(lines))) == [1, 2]
+
+
+def test_reports_with_the_former_words_are_still_translated() -> None:
+    stored = (
+        "mf1: 3 pairs left out: undecided; 1 pair left out: criterion faulty; "
+        "neither rater said met: its F1 is taken as 0"
+    )
+    assert from_english(stored) == stored
+    assert codes_in(stored) == {Reason.PAIRS_UNDECIDED, Reason.PAIRS_FAULTY, Reason.F1_MET_TAKEN_AS}
+    with override("zh-hans"):
+        assert (
+            translate_remark(stored)
+            == "mf1：3 个配对未计入：未决；1 个配对未计入：标准有误；双方都未判过符合：其 F1 取 0"
+        )

@@ -105,7 +105,7 @@ def test_a_class_that_neither_rater_used():
     assert "F1 of not met alone" in default.note
     assert macro_f1(table, "zero").value == 0.5
     assert macro_f1(table, "one").value == 1.0
-    assert "taken as 0" in macro_f1(table, "zero").note
+    assert "set to 0" in macro_f1(table, "zero").note
     assert f1_met(table) == Undefined("neither rater said met", 9)
     # A class that one rater used has an F1, and it is 0: here tp = 0 with one false positive; 2·8/(16+1) for the other.
     used_once = macro_f1(ConfusionCounts.single(tp=0, fp=1, fn=0, tn=8))

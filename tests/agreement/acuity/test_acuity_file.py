@@ -596,7 +596,7 @@ def test_levels_too_low_with_a_safety_net(tmp_path: Path) -> None:
     assert by_level == {"self-care": ("3", "0"), "primary-care": ("2", "2"), "urgent-care": ("0", "")}
     own = row(tmp_path, "missed", candidate="M", format="qa", aggregate="pooled", sent_to="")
     assert (own["n_low"], own["n_stated"], own["n_net"], own["net_share"]) == ("1", "0", "", "")
-    assert own["note"] == "net_share: no reading says what is advised under a condition"
+    assert own["note"] == "net_share: no reading states what is advised under a condition"
     mode = row(tmp_path, "missed", candidate="M", format="chat", aggregate="mode", sent_to="")
     assert mode["note"] == "net_share: the mode of a case has no advice under a condition"
 

@@ -296,7 +296,7 @@ def test_what_was_drawn_for_an_older_run_puts_no_newer_one_right(
     tasks = list(LabelTask.objects.filter(response__isnull=False).select_related("case"))
     submit(tasks, lambda task: LEVELS[int(task.case.key[1:]) % 4])
     newer = run_of(judge, candidate, [0] * N_CASES)
-    why = "physicians read a sample drawn for another run, which is no random sample of this"
+    why = "physicians read a sample drawn for another run, which is not a random sample of this run"
     for report in (finished(scale.benchmark, "acuity"), finished(scale.benchmark, "acuity_judge")):
         rows = chosen(csv_rows(csv_of(client, report, "powered")), candidate="P", measure="accuracy")
         names = ("n_judged", "n_read", "judge", "physicians", "powered", "power", "note")

@@ -406,7 +406,7 @@ def test_methods_name_cases_readings_and_intervals(benchmark: Benchmark, tmp_pat
     small(tmp_path, benchmark)
     text = methods_of(reported(benchmark)).text
     for words in (
-        "12 cases with one clear level stand in the main figures; left out of them: 1 case between two levels",
+        "12 cases with one clear level are in the main figures; excluded from them: 1 case between two levels",
         "There were 24 readings on them, 21 of one level; 3 refused, 0 without a level",
         "costs 5 · d^1 + o^1",
         "jackknife standard error",

@@ -29,7 +29,7 @@ LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
 VOTES = {"x1": (0, 0, 3), "x2": (1, 1, 1), "x3": (1, 3, 3)}
 F1 = (0.5, 0.2, 0.1, 0.2)
 Q1 = (2 / 3, 0.0, 0.0, 1 / 3)
-NO_SIZE = "it takes a number of readings, which log probabilities do not have"
+NO_SIZE = "requires a number of readings, which log probabilities do not have"
 
 
 def given(level: int, *distribution: float, **more: Any) -> dict[str, Any]:

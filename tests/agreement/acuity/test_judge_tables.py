@@ -142,9 +142,7 @@ def test_a_stratum_without_a_level_is_read_and_is_left_out_with_a_remark() -> No
     rows += [read_in(8, 0, Mark(None)), read_in(9, 0)]
     row = powered(rows)
     assert (row["n_judged"], row["n_read"], row["physicians"]) == (10, 8, pytest.approx(6 / 8))
-    assert "2 responses are left out, since physicians found no level in what they read of their strata" in str(
-        row["note"]
-    )
+    assert "2 responses excluded: physicians found no level in what they read of their strata" in str(row["note"])
     # Nothing of a level anywhere: as if nobody had graded.
     assert "graded by physicians" in str(reason_of(powered(rows[8:9])))
 
@@ -153,7 +151,7 @@ def test_marks_of_a_sample_for_another_run_weigh_nothing() -> None:
     other = [read_in(number, 3, Mark(3, is_drawn=False)) for number in range(40)]
     row = powered(other)
     assert (row["n_read"], row["enough_read"], row["judge"]) == (40, True, 1)
-    assert reason_of(row) == "physicians read a sample drawn for another run, which is no random sample of this"
+    assert reason_of(row) == "physicians read a sample drawn for another run, which is not a random sample of this run"
     # Ten were drawn for this run, and two of them read as level 2: eight of ten are right, whatever the others say.
     own = [read_in(40 + number, 3, Mark(3 if number < 8 else 2), Mark(2, is_drawn=False)) for number in range(10)]
     row = powered([*other, *own])

@@ -106,7 +106,7 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
     )
     summary, _rows = run(study, tmp_path)
     assert (summary["n"], summary["k"]) == (3, 1)
-    assert "1 response written with model references shown left out" in capsys.readouterr().out
+    assert "1 response excluded: written with model references shown" in capsys.readouterr().out
     with (tmp_path / "modes.csv").open(encoding="utf-8", newline="") as file:
         modes = list(csv.DictReader(file))
     # A response whose mode nobody noted counts as unaided.
@@ -136,7 +136,7 @@ def test_what_an_author_of_the_responses_graded_is_left_out(tmp_path: Path, caps
     Involvement.objects.create(response=written[1], user=author, part="checker", group=group)
     summary, _rows = run(study, tmp_path)
     out = capsys.readouterr().out
-    assert "1 response graded by one of their authors left out" in out
+    assert "1 response excluded: graded by one of their authors" in out
     assert summary["n"] == 4  # three of the four, and the author's own, graded by somebody else
 
 
@@ -147,7 +147,7 @@ def test_a_response_that_is_not_decided_in_full_is_left_out(tmp_path: Path, caps
     study.group("A", lambda pair: "cannot_assess" if pair == open_pair else hits(pair))
     summary, _rows = run(study, tmp_path)
     assert summary["n"] == 3
-    assert "1 response with an undecided positive criterion left out" in capsys.readouterr().out
+    assert "1 response excluded: a positive criterion is undecided" in capsys.readouterr().out
 
 
 def test_a_criterion_at_fault_is_no_hit() -> None:

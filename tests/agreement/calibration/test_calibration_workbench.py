@@ -122,11 +122,11 @@ def test_a_judge_of_four_responses_is_called_worst_with_its_number_and_a_remark(
         ("best", 30, 180),
     }
     assert judges["four"]["mf1_effective"] == pytest.approx(2)
-    assert "few cases for a claim: 2.0 of the 30 effective cases that it takes" in judges["four"]["note"]
+    assert "too few cases for a conclusion: 2.0 of the 30 effective cases needed" in judges["four"]["note"]
     html = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/calibration/{report.public_id}/").content.decode()
     words = " ".join(html.split())
     assert '<th scope="col" class="num">four (worst judge, 4 responses)</th>' in words
-    assert "few cases for a claim: 2.0 of the 30 effective cases that it takes" in words
+    assert "too few cases for a conclusion: 2.0 of the 30 effective cases needed" in words
     assert "four (worst: sensitivity 1.000, specificity 0.000, measured on 4 responses)" in words
 
 

@@ -75,7 +75,7 @@ def test_figures_counted_by_hand(world: DecidedWorld) -> None:
     # Rejected: problem, none, none. Taken: note, none, none. Of nine pairs 3 are won, and 4 are ties.
     assert whole["auroc"] == pytest.approx((3 + 4 / 2) / 9, **EXACT)
     assert whole["acceptance_low"] is None
-    assert "2 of the 10 cases that a claim takes at least" in whole["note"]
+    assert "2 of the 10 cases needed" in whole["note"]
     assert whole["endpoint_kind"] == "rules" and rows["recipe:full 1"]["endpoint_kind"] == "model"
     decided = {name: row["n_decided"] for name, row in rows.items()}
     month = f"{timezone.now():%Y-%m}"

@@ -158,8 +158,8 @@ def test_what_is_left_out_is_counted() -> None:
     assert row["mf1_valid"] == pytest.approx(2 / 3)
     assert "mf1 on the 3 pairs with a valid verdict: 0.666667" in row["note"]
     assert (row["n_undecided"], row["n_faulty"]) == (1, 1)
-    assert "1 pair left out: undecided" in row["note"]
-    assert "1 pair left out: criterion faulty" in row["note"]
+    assert "1 pair excluded: undecided" in row["note"]
+    assert "1 pair excluded: criterion faulty" in row["note"]
 
 
 def test_a_due_verdict_that_never_came_counts_as_the_opposite_and_one_never_due_does_not() -> None:

@@ -77,7 +77,7 @@ def test_an_archived_report_is_in_no_list_until_it_is_asked_for(study: Study, cl
     assert "1 archived report" in words(client.get(section))
     archived = words(client.get(f"{section}?archived=1"))
     assert old.public_id in archived and kept.public_id not in archived
-    assert "lists leave this report out" in words(client.get(f"{section}{old.public_id}/"))
+    assert "This report is not listed" in words(client.get(f"{section}{old.public_id}/"))
     since = Report.objects.get(pk=old.pk).archived_at
     client.post(f"{section}{old.public_id}/naming", {"name": "x", "note": "", "archived": "on"})
     assert Report.objects.get(pk=old.pk).archived_at == since
@@ -89,7 +89,7 @@ def test_a_report_that_is_computed_cannot_be_archived_and_a_long_name_is_refused
     report = new_report(study, run=False)
     address = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/naming"
     response = client.post(address, {"archived": "on"})
-    assert "once it is done or has failed" in words(response)
+    assert "only after it is done or has failed" in words(response)
     assert response.status_code >= 400
     assert client.post(address, {"name": "n" * (MAX_TITLE_LENGTH + 1)}).status_code == 422
     report.refresh_from_db()

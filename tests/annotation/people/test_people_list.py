@@ -49,14 +49,17 @@ def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
     [
         (
             "email,name,rôle\na@example.org,A,x",
-            "1 rôle: The columns are email, name, role, group, specialty, capacity;",
+            "1 rôle: This column is unknown. The columns are: email, name, role, group, specialty, capacity",
         ),
         ("name,role\nAnn,checker", "1 email: This column is required."),
         ("email,email\na@example.org,b@example.org", "1 email: This column appears twice."),
-        ("a@example.org,A,boss", "1 role: The roles are annotator, checker, adjudicator, admin, researcher, author,"),
+        (
+            "a@example.org,A,boss",
+            "1 role: The role must be one of: annotator, checker, adjudicator, admin, researcher, author,",
+        ),
         ("a@example.org\n,Bo", "2 email: Enter an email address."),
         ("a@example.org\nA@example.org", "2 email: Line 1 already gives this person this role."),
-        ("a@example.org,A,admin,Group A", "1 group: This role belongs to no expert group."),
+        ("a@example.org,A,admin,Group A", "1 group: This role does not belong to an expert group."),
         ("a@example.org,A,checker,A,,3", "1 capacity: Only annotators have a capacity."),
         ("a@example.org,A,annotator,A,,0", "1 capacity: A capacity must be a whole number from 1 to 10000,"),
         (f"a@example.org,{'x' * 300}", "1 name: This has more than"),

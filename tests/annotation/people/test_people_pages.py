@@ -107,7 +107,7 @@ def test_with_a_mail_server_everybody_gets_a_mail(
     assert mail.outbox == []
     with django_capture_on_commit_callbacks(execute=True):
         page = add_previewed(admin, shown).content.decode()
-    assert "4 people were added. 4 invitations are on their way." in page
+    assert "4 people were added. 4 invitations are being sent." in page
     assert sorted(sent.to[0] for sent in mail.outbox) == [f"{name}@example.org" for name in ("ann", "bo", "eva", "kim")]
 
 
@@ -162,7 +162,7 @@ def test_a_chinese_csv_of_excel_is_read_and_what_was_not_read_is_named(admin: Cl
 def test_a_list_that_was_changed_after_its_preview_is_shown_again(admin: Client, benchmark: Benchmark) -> None:
     shown = preview(admin)
     answer = add_previewed(admin, shown, text="eve@example.org,Eve,researcher")
-    assert "The list has changed since its preview." in answer.content.decode()
+    assert "The list has changed since the preview." in answer.content.decode()
     assert nothing_stored()
     add_previewed(admin, answer)
     assert benchmark.roles.filter(user__email="eve@example.org").exists()

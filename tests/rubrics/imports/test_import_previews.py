@@ -144,9 +144,7 @@ def test_columns_that_nobody_knows_are_chosen_on_the_page(signed_in: Client) -> 
     content = b"Fall,Frage,Kriterium,Punkte\nc-1,Warum?,Fragt,5\n"
     job = upload(signed_in, content)
     page = page_of(signed_in, job)
-    assert (
-        "Choose the columns for: Case (short name), User’s question / Conversation with turns, Criterion" in page
-    )
+    assert "Choose the columns for: Case (short name), User’s question / Conversation with turns, Criterion" in page
     assert job.counts["previews"][0]["table"]["columns"][1]["example"] == "Warum?"
     refused = signed_in.post(f"/b/bench/imports/{job.public_id}/preview/", {"action": "import"})
     assert refused.status_code == 422

@@ -386,8 +386,8 @@ def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benc
     overall = table_of(report, "candidates").dicts()[0]
     assert (overall["n_pairs"], overall["n_cannot"]) == (5, 1)
     assert (overall["n_undecided"], overall["n_undecided_by_judge"]) == (0, 3)
-    assert "3 pairs left out: the jury was not of one mind" in overall["note"]
-    assert "left out: undecided" not in overall["note"]
+    assert "3 pairs excluded: the jury did not agree" in overall["note"]
+    assert "excluded: undecided" not in overall["note"]
     page = client_of_split.get(f"/b/answered/agreement/{report.public_id}/").content.decode()
     assert "The jury disagreed on 3 pairs, which are excluded." in page
     assert "adjudicator" not in page

@@ -115,7 +115,7 @@ def test_faulty_pairs_are_counted_with_a_note(ruled: Benchmark, rater: str, tmp_
     tables = write_scores(ruled, rater, K, tmp_path)
     own = row_of(tables["scores"], candidate="alpha", slice="overall_score")
     assert (own["n_faulty"], own["n"], own["n_missing"], own["n_cannot"]) == ("4", "3", "0", "0")
-    assert "4 pairs left out: criterion faulty" in own["note"]
+    assert "4 pairs excluded: criterion faulty" in own["note"]
     # All criteria of the last response are faulty: it has no score, and does not vanish.
     assert "1 responses without a score" in own["note"]
     last = row_of(tables["responses"], case="case-3")
@@ -195,8 +195,8 @@ def test_the_scoreboard_shows_the_count_on_the_page_and_in_every_file(report: Re
 
     rows = list(csv.DictReader(StringIO(text("csv"))))
     assert [row["n_faulty"] for row in rows] == ["4"]
-    assert "4 pairs left out: criterion faulty" in text("md")
-    assert "4 pairs left out: criterion faulty" in text("tex")
+    assert "4 pairs excluded: criterion faulty" in text("md")
+    assert "4 pairs excluded: criterion faulty" in text("tex")
     methods = client.get(f"{place}methods.txt").content.decode()
     assert "4 pairs whose criterion an adjudicator found faulty on the response are part of no score." in methods
 
@@ -232,8 +232,8 @@ def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Ben
     call_command(
         "calibrate", benchmark="answered", group="A", candidate="physician", out=tmp_path, stdout=output, stderr=output
     )
-    assert "1 response with a faulty positive criterion left out" in output.getvalue()
-    assert "1 response with an undecided positive criterion left out" in output.getvalue()
+    assert "1 response excluded: a positive criterion is faulty" in output.getvalue()
+    assert "1 response excluded: a positive criterion is undecided" in output.getvalue()
     assert json.loads((tmp_path / "calibration.json").read_text())["n"] == 2
 
 
@@ -254,7 +254,7 @@ def test_other_reports_count_them(ruled: Benchmark) -> None:
         services.run(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()
         assert report.status == "done", (kind, report.error)
-        assert list(pairs_left_out(report)) == ["4 pairs left out: criterion faulty"], kind
+        assert list(pairs_left_out(report)) == ["4 pairs excluded: criterion faulty"], kind
 
 
 @pytest.mark.slow

@@ -277,8 +277,8 @@ def test_a_difference_at_the_bounds_has_a_width() -> None:
 def test_where_nothing_can_turn_there_is_a_reason_and_no_zero() -> None:
     seen_none = figures_of([[M, M]], [5], [1])
     assert seen_none.overall.rate.value is None
-    assert seen_none.overall.rate.note == "the judge sees none of the faults by itself"
-    assert figures_of([[X, M]], [5], [1]).overall.rate.note == "no verdict on any response as it stands"
+    assert seen_none.overall.rate.note == "the judge failed none of the unchanged responses"
+    assert figures_of([[X, M]], [5], [1]).overall.rate.note == "no verdict on any unchanged response"
     assert figures_of([[N, X]], [5], [1]).overall.rate.note == "no verdict on any response with an injection"
 
 

@@ -35,7 +35,7 @@ def test_the_worked_example(tmp_path: Path) -> None:
     for own, name in ((a, "A"), (b, "B")):
         assert (own["set"], own["slice"], own["n_points"], own["n_cases"]) == (name, "all", "25", "12")
         assert own["endpoint_kind"] == own["precision"] == own["precision_sound"] == own["f1"] == ""
-        assert own["note"] == "precision, precision_sound, f1: the file does not hold the criteria of the set"
+        assert own["note"] == "precision, precision_sound, f1: the file does not contain the criteria of the set"
         assert float(own["cia_low"]) < float(own["cia"]) < float(own["cia_high"])
     columns = ("cia", "cia_partly", "cia_mean_of_cases", "cia_weighted", "cia_valid", "n_invalid", "n_missing")
     assert numbers(a, *columns) == pytest.approx([0.68, 0.76, 17 / 24, 0.68, 17 / 24, 1, 0], **EXACT)

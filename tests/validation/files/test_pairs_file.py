@@ -41,7 +41,7 @@ def test_the_worked_example(tmp_path: Path, rule: str) -> None:
     assert (own["n_undecided"], own["endpoint_kind"], own["mean_delta_100"]) == ("0", "", "")
     assert "mean_delta_100: not every pair has points_abs" in own["note"]
     assert "auroc_pooled: on raw totals" in own["note"]
-    assert "every pair is taken as a case" in own["note"]
+    assert "every pair is treated as a case" in own["note"]
     for value, low, high in (
         ("win", "win_low", "win_high"),
         ("mean_delta", "delta_low", "delta_high"),
@@ -132,7 +132,7 @@ def test_pairs_without_enough_trials_have_no_decision_and_are_counted(tmp_path: 
     assert numbers(own, "win", "tie", "loss") == pytest.approx([1 / 5, 3 / 5, 1 / 5], **EXACT)
     assert float(own["mean_delta"]) == pytest.approx((-1 + 4 + 0 + 4 / 3 - 1 / 6) / 5, **EXACT)
     assert float(own["position_effect"]) == pytest.approx((-3 + 8 + 0 + (2 - 2 / 3) + 1 / 3) / 5, **EXACT)
-    assert "4 unusable trials left out" in own["note"]
+    assert "4 unusable trials excluded" in own["note"]
     # With four due, P3 has too few as well; with one, P2 has enough.
     for due, n in ((4, ("4", "3")), (1, ("6", "1"))):
         run(COMMAND, tmp_path, lines_of(lines), trials=due)
@@ -175,7 +175,7 @@ def test_slices_of_kinds_and_intervals_over_cases(tmp_path: Path) -> None:
     assert list(figures) == ["all", "kind:dose", "kind:unit"]
     assert (figures["kind:dose"]["n_pairs"], figures["kind:dose"]["win"]) == ("2", "0.5")
     assert float(figures["kind:dose"]["mean_delta"]) == pytest.approx((11 / 6 - 1) / 2, **EXACT)
-    assert "every pair is taken as a case" not in figures["all"]["note"]
+    assert "every pair is treated as a case" not in figures["all"]["note"]
     # Three cases with 3, 2 and 2 pairs: 49/17 effective ones.
     assert "2.9 of the 5 effective cases needed" in figures["all"]["note"]
 

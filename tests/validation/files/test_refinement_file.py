@@ -38,7 +38,7 @@ def test_the_worked_example(tmp_path: Path) -> None:
     assert own["of_upper_bound"] == own["length_ratio"] == own["new_numbers"] == own["endpoint_kind"] == ""
     assert own["note"] == (
         "of_upper_bound: no arm “gold” as upper bound; length_ratio: no case with both lengths; "
-        "new_numbers: the file holds no texts"
+        "new_numbers: the file does not contain texts"
     )
     assert "0.146789" in printed
 
@@ -84,7 +84,7 @@ def test_arms_lengths_and_the_upper_bound(tmp_path: Path) -> None:
     own = row(tmp_path, "refinement", arm="guided", slice="all")
     # Gains 20 and 5 where the upper bound has 30 and 10; lengths 300 of 300.
     assert numbers(own, "gain", "of_upper_bound", "length_ratio") == pytest.approx([12.5, 25 / 40, 1], **EXACT)
-    assert "1 case without both scores left out" in own["note"]
+    assert "1 case excluded: a score is missing" in own["note"]
     gold = row(tmp_path, "refinement", arm="gold", slice="all")
     assert numbers(gold, "of_upper_bound", "length_ratio") == pytest.approx([1, 2], **EXACT)
     assert "length_ratio: over the 2 cases with both lengths" in gold["note"]
@@ -110,7 +110,7 @@ def test_what_is_undefined_has_its_reason(tmp_path: Path) -> None:
     assert "of_upper_bound: the upper bound does not gain" in gold["note"]
     assert (none["n"], none["gain"], none["p_sign_flip"]) == ("0", "", "")
     assert "p_sign_flip" in none["note"] and "no case with both scores" in none["note"]
-    assert "2 cases without both scores left out" in none["note"]
+    assert "2 cases excluded: a score is missing" in none["note"]
     assert top["headroom"] == "" and "headroom: the mean base score is 100" in top["note"]
     assert "of_upper_bound: no case that the upper bound has too" in top["note"]
     assert "gain: no interval: 1.0 of the 5 effective cases needed" in top["note"]
