@@ -27,8 +27,8 @@ from rubrics.tables.workbooks import is_workbook
 COLUMNS = ("email", "name", "role", "group", "specialty", "capacity")
 # Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
 NAMES = {
-    "email": ("email", "emailaddress", "mail", "address", "邮箱", "电子邮箱", "电子邮件", "邮件地址"),
-    "name": ("name", "fullname", "person", "physician", "姓名", "名字", "医生"),
+    "email": ("email", "emailaddress", "mail", "address", "邮箱", "邮箱地址", "电子邮箱", "邮件地址"),
+    "name": ("name", "fullname", "person", "physician", "姓名", "名字", "医师"),
     "role": ("role", "part", "角色", "职责"),
     "group": ("group", "expertgroup", "组", "小组", "专家组"),
     "specialty": ("specialty", "speciality", "specialties", "specialities", "专业", "专科", "科室"),

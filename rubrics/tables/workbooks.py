@@ -68,8 +68,11 @@ def _sheet(file: BinaryIO, faults: Faults, notes: list[str]) -> Rows:
         sheet = book.worksheets[0]
         if others := book.sheetnames[1:]:
             names = ", ".join(f"“{name}”" for name in others[:10])
-            message = Phrase("Only the first sheet, “%(name)s”, was read. Sheets not read: %(others)s.", name=sheet.title,
-                             others=names)  # fmt: skip
+            message = Phrase(
+                "Only the first sheet, “%(name)s”, was read. Sheets not read: %(others)s.",
+                name=sheet.title,
+                others=names,
+            )
             notes.append(message)
         merged = _MergedCells(sheet)
         sheet.reset_dimensions()  # the size that a file declares is not trusted

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.design.withdrawn_phrases import phrases_of_pages
+
 # A part of a name of a module, class, function, argument, field or variable.
 PARTS = {
     "barren": "starts without progress",
@@ -47,6 +49,7 @@ LEFT_OUT = (
     "locale/",
     "CHANGELOG.md",
     "tests/design/withdrawn_words.py",
+    "tests/design/withdrawn_phrases.py",
     "tests/design/test_withdrawn_words.py",
 )
 # Names that are right where they are: a column of a file, and ICC(1).
@@ -86,7 +89,7 @@ def _advice(name: str) -> str:
 
 
 def main() -> int:
-    """Print what was found in the files that git knows; 1 where there is anything."""
+    """Print what was found in the files that git knows, and on pages; 1 where there is anything."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
     count = 0
     for path in listed.stdout.splitlines():
@@ -100,6 +103,9 @@ def main() -> int:
         for number, word, advice in withdrawn_words(path, Path(path).read_text(encoding="utf-8")):
             print(f"{path}:{number}: {word!r} is withdrawn; write: {advice}")
             count += 1
+    for place, phrase, advice in phrases_of_pages():
+        print(f"{place}: {phrase!r} is withdrawn; write: {advice}")
+        count += 1
     return int(count > 0)
 
 

@@ -141,7 +141,7 @@ function show(passages) {
   const template = find(dialog, "template[data-hit-row]", HTMLTemplateElement);
   const rows = hits.map((hit, place) => {
     const node = find(template.content, "[data-hit]", HTMLElement).cloneNode(true);
-    if (!(node instanceof HTMLElement)) throw new Error("The template of a passage is no element.");
+    if (!(node instanceof HTMLElement)) throw new Error("The template of a passage is not an element.");
     node.dataset.hit = String(place);
     find(node, "[data-reference]", HTMLElement).textContent = hit.reference;
     find(node, "[data-headings]", HTMLElement).textContent = hit.headings.join(" › ");

@@ -95,7 +95,7 @@ function put(input, text) {
  */
 function newRow(item) {
   const node = find(template.content, ".item", HTMLElement).cloneNode(true);
-  if (!(node instanceof HTMLElement)) throw new Error("The template of a row is no element.");
+  if (!(node instanceof HTMLElement)) throw new Error("The template of a row is not an element.");
   node.id = `item-${item.id}`;
   node.dataset.id = item.id;
   find(node, "[data-remarks]", HTMLElement).id = `remarks-${item.id}`;
