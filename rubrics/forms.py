@@ -220,7 +220,7 @@ class NewCaseForm(forms.Form):
     """What a new case begins with."""
 
     key = forms.CharField(
-        label=_("Key"),
+        label=_("Short name"),
         max_length=MAX_KEY_LENGTH,
         help_text=_("A short name for people and files. You can keep the suggested one."),
         widget=forms.TextInput(attrs={"autofocus": True}),

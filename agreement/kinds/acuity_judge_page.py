@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.html import format_html
 from django.utils.text import capfirst
-from django.utils.translation import get_language, gettext_lazy, pgettext
+from django.utils.translation import get_language, gettext_lazy, pgettext, pgettext_lazy
 from django.utils.translation import gettext as _
 
 from agreement.acuity.judge_instruments import ASPECTS, Aspect
@@ -39,7 +39,7 @@ MEASURE_LABELS = {
     "over": gettext_lazy("Too high"),
     "under": gettext_lazy("Too low"),
     "severe_under": gettext_lazy("Too low by two or more levels"),
-    "cost": gettext_lazy("Cost"),
+    "cost": pgettext_lazy("of readings", "Cost"),
 }
 FINDING_LABELS = {
     "superior": gettext_lazy("better"),

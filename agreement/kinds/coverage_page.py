@@ -72,7 +72,7 @@ def _coverage(report: Report) -> PageTable:
         "coverage",
         _("How much of the gold set each set covers"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Gold points"), True),
             ("CIA", True),
             (_("At least partly"), True),
@@ -106,7 +106,7 @@ def _by_criterion(report: Report) -> PageTable:
         "coverage_by_criterion",
         _("By criterion"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Criteria"), True),
             ("CIA", True),
             (_("At least partly"), True),
@@ -168,7 +168,7 @@ def _powered(report: Report) -> PageTable:
         "coverage_powered",
         _("CIA corrected with physicians’ decisions"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Corrected with physicians’ decisions"), True),
             (_("Physicians alone"), True),
             (_("Model only"), True),
@@ -193,7 +193,7 @@ def _judge(report: Report) -> PageTable:
         "coverage_judge",
         _("The model compared with physicians"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Decisions"), True),
             (_("Same answer"), True),
             (_("Agree on full coverage or not"), True),
@@ -219,7 +219,7 @@ def _backward(report: Report) -> PageTable:
         "coverage_criteria",
         _("Basis of the criteria of each set"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Criteria"), True),
             (_("Precision"), True),
             (_("With sound extras"), True),
@@ -286,7 +286,12 @@ def _by_axis(report: Report) -> PageTable:
             if row["slice"] != ALL:
                 own = groups.setdefault(row["slice"], [])
                 own.append([label(row), _count(row["n_points"]), _cell(row, "cia"), _plain(row["cia_partly"])])
-    columns = [(_("Set"), False), (_("Gold points"), True), ("CIA", True), (_("At least partly"), True)]
+    columns = [
+        (pgettext("of rubrics", "Set"), False),
+        (_("Gold points"), True),
+        ("CIA", True),
+        (_("At least partly"), True),
+    ]
     return PageTable("coverage", _("By axis, sign and tag"), columns, groups, empty=_("There are no slices."))
 
 

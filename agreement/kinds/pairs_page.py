@@ -117,7 +117,7 @@ def _pairs(report: Report) -> PageTable:
         "pairs",
         _("Confirmed dangerous pairs"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Pairs"), True),
             (str(DECISION_LABELS["win"]), True),
             (str(DECISION_LABELS["tie"]), True),
@@ -154,7 +154,7 @@ def _auroc(report: Report) -> PageTable:
         "pairs",
         _("Comparisons of the totals, and the effect of position"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Paired AUROC"), True),
             (_("Pooled AUROC"), True),
             *([(_("Self-consistency"), True)] if has_self else []),
@@ -229,7 +229,7 @@ def _answers(report: Report) -> PageTable:
         "answers",
         _("The model’s stated preference, by position of the text"),
         [
-            (_("Set"), False),
+            (pgettext("of rubrics", "Set"), False),
             (_("Trials"), True),
             (_("Without a usable answer"), True),
             (_("First is better"), True),
@@ -349,7 +349,7 @@ def _by_slice(report: Report) -> PageTable:
                 ]
             )
     columns = [
-        (_("Set"), False),
+        (pgettext("of rubrics", "Set"), False),
         (_("Pairs"), True),
         (str(DECISION_LABELS["win"]), True),
         (_("Mean Δ, % of points"), True),

@@ -32,7 +32,7 @@ NAMES = {
     "role": ("role", "part", "角色", "职责"),
     "group": ("group", "expertgroup", "组", "小组", "专家组"),
     "specialty": ("specialty", "speciality", "specialties", "specialities", "专业", "专科", "科室"),
-    "capacity": ("capacity", "工作量上限", "上限"),
+    "capacity": ("capacity", "承担量", "工作量上限", "上限"),
 }
 _BY_NAME = {name: column for column, names in NAMES.items() for name in names}
 MAX_PEOPLE = 100

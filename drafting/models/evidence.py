@@ -6,6 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from documents.models import Passage
 from rubrics.models import Case
@@ -28,7 +29,7 @@ STANDS = (QuoteState.EXACT, QuoteState.NORMALISED, QuoteState.MOVED)
 
 class FactKind(models.TextChoices):
     STATEMENT = "statement", _("Statement")
-    NUMBER = "number", _("Number")
+    NUMBER = "number", pgettext_lazy("kind of evidence", "Number")
     CONDITION = "condition", _("Condition")
     PROHIBITION = "prohibition", _("Prohibition")
     RED_FLAG = "red_flag", _("Red flag")

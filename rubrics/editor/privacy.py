@@ -55,7 +55,7 @@ class PlacedFinding:
             return _("Turn %(n)d") % place
         if self.place.part == CRITERION:
             return _("Criterion %(n)d") % place
-        return {KEY: _("Key"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
+        return {KEY: _("Short name"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
 
     def __str__(self) -> str:
         values = {"where": self.where, "quote": self.quote, "why": translate(self.finding.why)}

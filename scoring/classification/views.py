@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.errors import DomainError
@@ -36,7 +36,7 @@ def _page_words(run: ClassificationRun) -> dict[str, Any]:
 PAGES = RunPages(
     name="classification",
     model=ClassificationRun,
-    results=gettext_lazy("Readings"),
+    results=pgettext_lazy("of a candidate", "Readings"),
     runs_on=selectors.runs_on,
     progress_of=selectors.progress_of,
     page_words=_page_words,

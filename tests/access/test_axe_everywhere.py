@@ -1,16 +1,18 @@
-"""axe finds nothing on any page, in either theme and either language, and every page fits a narrow window.
+"""axe finds nothing on any page, in either theme and either language, no withdrawn phrase is shown, and pages fit.
 
 Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page
 after the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what
 words can break; then the window is made narrow, as on a phone, at a zoom of 200% or on a tablet in turn, and nothing
-may be cut off. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every
-dialog.
+may be cut off. What is shown contains no phrase of `tests/design/withdrawn_phrases.py`. The full size
+(``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every dialog.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -20,9 +22,11 @@ from playwright.sync_api import Error
 
 from tests.access.pages import Page as Listed
 from tests.access.pages import pages
+from tests.access.words import stored_texts, texts_in
 from tests.access.world import build_world
 from tests.axe import SCRIPT, axe_violations
 from tests.chaos import FULL
+from tests.design.withdrawn_phrases import CHINESE, ENGLISH, withdrawn_phrases
 from tests.overflow import NARROW_WIDTHS, cut_off
 
 if TYPE_CHECKING:
@@ -39,10 +43,12 @@ OF_THE_WORDS = [
     "form-field-multiple-labels", "empty-heading", "empty-table-header", "page-has-heading-one", "landmark-unique",
 ]  # fmt: skip
 WIDTH, HEIGHT = 1280, 900
+BANK = Path(settings.BASE_DIR) / "rubrics" / "bank" / "consensus.jsonl"
 
 
 def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, live_server: Any) -> None:
     world = build_world()
+    contents = [*stored_texts(), *bank_texts()]
     by_role: dict[str, list[Listed]] = defaultdict(list)
     for entry in pages(world):
         if "." not in entry.url.rpartition("/")[2]:  # no file
@@ -56,6 +62,7 @@ def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, liv
         for entry in listed:
             try:
                 findings = looks[turn % len(looks)](page, f"{live_server.url}{entry.url}")
+                findings += withdrawn_on(page, contents)
                 findings += in_a_narrow_window(page, NARROW_WIDTHS[turn // len(looks) % len(NARROW_WIDTHS)])
             except NoDocument:
                 continue
@@ -82,6 +89,28 @@ def read_in(page: Page, language: str, url: str) -> None:
     assert answer is not None
     if answer.status != 200 or answer.url != url or page.evaluate("document.doctype === null"):
         raise NoDocument
+
+
+def bank_texts() -> list[str]:
+    """The texts of the consensus bank, which are criteria and not words of pages; longest first."""
+    texts = {text for line in BANK.read_text(encoding="utf-8").splitlines() for text in texts_in(json.loads(line))}
+    return sorted((" ".join(text.split()) for text in texts if len(text) > 1), key=len, reverse=True)
+
+
+def withdrawn_on(page: Page, contents: Iterable[str]) -> list[tuple[str, str]]:
+    """Withdrawn phrases in what the open page shows, apart from ``contents``, which people wrote, and model prompts."""
+    language, text, requests = page.evaluate(
+        """() => [document.documentElement.lang, document.body.innerText,
+                 [...document.querySelectorAll("textarea, pre, code")].map((element) => element.textContent)]"""
+    )
+    phrases = ENGLISH if language == "en" else CHINESE
+    text = " ".join(text.split()).replace("你的密码", "")  # Django's own words
+    if any(withdrawn_phrases(text, phrases)):
+        for content in (*(" ".join(request.split()) for request in requests), *contents):
+            text = text.replace(content, " · ")
+    return [
+        (language, f"{phrase!r} is withdrawn; write: {advice}") for phrase, advice in withdrawn_phrases(text, phrases)
+    ]
 
 
 def wear(page: Page, theme: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_PAIR_GROUP_NAME_LENGTH
@@ -28,7 +29,7 @@ class MakingForm(RunForm):
     not_settings = ("budget", "group", "judgements", "candidate", *FRAME)
 
     group = forms.CharField(
-        label=_("Group"),
+        label=pgettext_lazy("of pairs", "Group"),
         max_length=MAX_PAIR_GROUP_NAME_LENGTH,
         help_text=_("The group for these pairs. A new name creates a new group."),
         widget=forms.TextInput(attrs={"list": "pair-groups", "autocomplete": "off"}),

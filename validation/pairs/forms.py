@@ -29,7 +29,7 @@ class GroupForm(forms.Form):
     """The group that pairs go to; one that is there keeps its number of physicians."""
 
     group = forms.CharField(
-        label=_("Group"),
+        label=pgettext_lazy("of pairs", "Group"),
         max_length=MAX_PAIR_GROUP_NAME_LENGTH,
         help_text=_("A new name creates a new group."),
         widget=forms.TextInput(attrs={"list": "pair-groups", "autocomplete": "off"}),

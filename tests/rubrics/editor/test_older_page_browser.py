@@ -99,13 +99,13 @@ def test_a_case_goes_on_from_what_was_saved(case: Case, author: Any, new_page: C
     wait_until(lambda: Case.objects.get().reference_answer == "Call an ambulance.", message="it saves itself")
     expect(page.locator("#case-saved")).to_contain_text("Saved")
     refuse_requests(page)
-    page.get_by_label("Key", exact=True).fill("chest-pain")
+    page.get_by_label("Short name", exact=True).fill("chest-pain")
     wait_until(lambda: page.evaluate("Object.keys(localStorage).some((name) => name.startsWith('consilium.case:'))"))
 
     open_late(page, path, older)
 
     page.unroute("**/*")
-    expect(page.get_by_label("Key", exact=True)).to_have_value("chest-pain")
+    expect(page.get_by_label("Short name", exact=True)).to_have_value("chest-pain")
     expect(answer).to_have_value("Call an ambulance.")
     wait_until(lambda: Case.objects.get().key == "chest-pain", message="what was typed last is saved")
     assert Case.objects.get().reference_answer == "Call an ambulance."

@@ -35,10 +35,10 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     first.fill("My head hurts. Call 212-555-0143.")
     wait_until(lambda: turns()[0].endswith("0143."), message="it saves itself")
     page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
-    page.get_by_label("Key", exact=True).fill("MRN 00482913")
+    page.get_by_label("Short name", exact=True).fill("MRN 00482913")
     page.locator("#privacy li", has_text="Key · ").get_by_role("button", name="Show it in the text").click()
     page.wait_for_function("document.activeElement.id === 'case-key' && String(getSelection()) === '00482913'")
-    page.get_by_label("Key", exact=True).fill(case.key)
+    page.get_by_label("Short name", exact=True).fill(case.key)
     page.locator("#privacy li", has_text="Key · ").wait_for(state="detached")
     first.press("Alt+ArrowDown")
     wait_until(lambda: turns()[1].endswith("0143."), message="the turn is moved by the keyboard")
@@ -112,7 +112,7 @@ def test_turns_and_tags_by_mouse_and_a_published_case(new_page: Callable[..., An
     expected = [{"role": "assistant", "content": "Since when?"}, {"role": "user", "content": "My head hurts."}]
     assert Case.objects.get(pk=case.pk).conversation == expected
     # A link waits until all is saved.
-    page.get_by_label("Key", exact=True).fill(case.key + " again")
+    page.get_by_label("Short name", exact=True).fill(case.key + " again")
     page.locator("a[data-after-save]").first.click()
     page.wait_for_url("**/rubric/")
     assert Case.objects.get(pk=case.pk).key.endswith(" again")

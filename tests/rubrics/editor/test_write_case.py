@@ -187,7 +187,7 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     assert [finding.place.number for finding in open_findings(published, texts)] == [2]
 
 
-@pytest.mark.parametrize(("language", "places"), [("en", ["Key", "Tags"]), ("zh-hans", ["编号", "标签"])])
+@pytest.mark.parametrize(("language", "places"), [("en", ["Short name", "Tags"]), ("zh-hans", ["短名称", "标签"])])
 def test_key_and_tags_are_looked_through_for_persons_too(
     client: Client, author: User, benchmark: Benchmark, language: str, places: list[str]
 ) -> None:
