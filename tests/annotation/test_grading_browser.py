@@ -256,7 +256,7 @@ def test_an_answer_that_is_lost_on_the_way_back_does_not_ask_or_overwrite(new_pa
     page.keyboard.press("m")
     expect(page.locator("#saved")).to_have_text("1 waiting, offline")
     page.keyboard.press("k")
-    page.keyboard.press("n")  # another word on the same previous criterion the retry
+    page.keyboard.press("n")  # another word on the same criterion before the retry
     saved(page)
     assert outcomes(row) == ["not_met"]
     expect(page.locator("#choice")).to_be_hidden()
