@@ -57,7 +57,7 @@ ENGLISH = {
     r"\bnobody\b": "no one",
     r"\bwhat (?:is|was) asked\b|\bis asked of\b": "instructions",
     r"\bwhat (?:it|this|that) (?:is|was) (?:over|asked)\b": "scope, prompt",
-    r"\bwhat can be done\b": "more actions",
+    r"\bwhat can be done with\b": "more actions",
     r"\bwhat (?:stands|holds|waits|counts|differs)\b|\binstead of what\b": "the noun",
     r"\bhow you hear\b": "notification settings",
     r"\bwho asks(?: for (?:work|the next\b)|:|$)": "asked by; who claims",
