@@ -43,10 +43,16 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
     return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
 
 
+_benchmarks_of_member = CompiledQuery(
+    lambda user: Benchmark.objects.filter(
+        Exists(Membership.objects.filter(user=user, active=True, group__benchmark=OuterRef("pk")))
+    )[:2]
+)
+
+
 def only_benchmark(user: AnyUser) -> Benchmark | None:
     """The benchmark of a person who is a member of only one; pages of all their work are then shown within it."""
-    member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
-    benchmarks = list(Benchmark.objects.filter(Exists(member))[:2])
+    benchmarks = _benchmarks_of_member.objects(user=user.pk)
     return benchmarks[0] if len(benchmarks) == 1 else None
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
-    from annotation.selectors.case_work import CaseWork
     from annotation.selectors.workload import Workload
     from rubrics.models import Benchmark
 
@@ -37,7 +36,6 @@ _parts: CompiledQuery[Any] = CompiledQuery(_parts_in)
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark in which ``user`` has a role: what is open, and the button that goes on with it."""
-    from annotation.labels.selectors import label_work
     from annotation.models import Membership
     from annotation.selectors.workload import workload
     from rubrics.models import Benchmark
@@ -70,7 +68,7 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
             figures=figures,
             done=sum(work.done for work in load.current) if load.current else None,
             total=sum(work.total for work in load.current) if load.current else None,
-            action=_action(load, label_work(user, benchmark)),
+            action=_action(load),
             made_up=benchmark.is_demo,
         )
 
@@ -108,20 +106,17 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
         )
 
 
-def _action(load: Workload, labels: list[CaseWork]) -> tuple[navigation.Text, str] | None:
+def _action(load: Workload) -> tuple[navigation.Text, str] | None:
     if load.first is not None:
         return _("Continue grading"), reverse("annotation:grade", args=[load.first.next_id])
-    label = next((work for work in labels if work.takes_work), None)
-    if label is not None:
-        return _("Continue labelling"), reverse("annotation:label", args=[label.next_id])
+    if load.label is not None:
+        return _("Continue labelling"), reverse("annotation:label", args=[load.label.next_id])
     if load.write is not None:
         return _("Continue writing"), reverse("annotation:writing-task", args=[load.write.next_id])
     if load.to_qualify:
         return _("Continue qualification"), reverse("annotation:work")
     if load.pool is not None:
         return _("Claim a response"), reverse("annotation:work")
-    if load.label is not None:
-        return _("Continue labelling"), reverse("annotation:label", args=[load.label.next_id])
     if load.checks_held or load.checks_waiting:
         return _("Continue checking"), reverse("annotation:checks")
     if load.adjudications:

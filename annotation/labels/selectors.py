@@ -13,7 +13,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -34,6 +35,7 @@ from annotation.models import (
     level_choices,
 )
 from annotation.selectors.case_work import CaseWork, case_work
+from annotation.selectors.own_work_queries import BATCH, Condition, OwnQuery
 from consilium.statistics.estimate import Figure
 from rubrics.acuity.scales import STARTERS
 from rubrics.models import AcuityScale, Benchmark, Case
@@ -43,20 +45,22 @@ TAG_PREFIX = "physician_agreed_category:"
 # A physician's own --------------------------------------------------------------------------------------------------
 
 
+def _own_tasks(user: Any, within: Condition) -> QuerySet[Any, Any]:
+    # Each person has one row of time at a task.
+    spent = Attention.objects.filter(user=user, label_task=OuterRef("pk")).values("seconds")[:1]
+    rows = access.own_label_tasks(user).filter(within(BATCH)).order_by("batch", "position", "pk")
+    return rows.values_list("batch", "public_id", "status", Coalesce(Subquery(spent), 0))
+
+
+_TASKS = OwnQuery(_own_tasks)
+
+
 def label_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
     """The user's cases to label, a row for each batch, the earliest due date first; in one benchmark or in all.
 
     The number of queries does not depend on the number of cases.
     """
-    own = access.own_label_tasks(user)
-    if benchmark is not None:
-        own = own.filter(batch__group__benchmark=benchmark)
-    work = case_work(own)
-    if not work:
-        return []
-    rows = Attention.objects.filter(user=user, label_task__batch__in=[batch_work.batch.pk for batch_work in work])
-    spent = dict(rows.order_by().values_list("label_task__batch").annotate(Sum("seconds")))
-    return [replace(batch_work, seconds=spent.get(batch_work.batch.pk, 0)) for batch_work in work]
+    return case_work(_TASKS.rows(user, benchmark))
 
 
 @dataclass(frozen=True, slots=True)

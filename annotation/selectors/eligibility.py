@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import (
@@ -81,13 +82,19 @@ def eligibilities(group: ExpertGroup, *, at: datetime | None = None) -> dict[int
 def own_eligibilities(
     user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None
 ) -> list[Eligibility]:
-    """The user's eligibility in each group that they annotate for, in one benchmark or in all."""
-    groups = ExpertGroup.objects.filter(
-        memberships__user=user.pk, memberships__active=True, memberships__role=Membership.Role.ANNOTATOR
-    ).select_related("benchmark__qualification_rule")
+    """The user's eligibility in each group that they annotate for, in one benchmark or in all; at most two queries."""
+    members = Membership.objects.filter(user=user.pk, active=True, role=Membership.Role.ANNOTATOR)
     if benchmark is not None:
-        groups = groups.filter(benchmark=benchmark)
-    return [eligibility_of(user, group, at=at) for group in groups]
+        members = members.filter(group__benchmark=benchmark)
+    rows = members.select_related("group__benchmark__qualification_rule").order_by("group__name", "pk")
+    groups = [(row.group, getattr(row.group.benchmark, "qualification_rule", None), row.withheld_at) for row in rows]
+    asked = [group.benchmark_id for group, rule, _withheld in groups if rule is not None and rule.required]
+    attempts = _attempts({user.pk}, asked) if asked else {}
+    moment = at or timezone.now()
+    return [
+        _judged(group, rule, attempts.get((group.benchmark_id, user.pk), []), withheld, moment)
+        for group, rule, withheld in groups
+    ]
 
 
 def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: datetime) -> dict[int, Eligibility]:
@@ -97,23 +104,35 @@ def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: d
         members = members.filter(user__in=users)
     held = dict(members.values_list("user_id", "withheld_at"))
     rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
-    if rule is None or not rule.required:
-        return {user: Eligibility(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
-    # Passing in one group counts for the whole benchmark, since all groups share its qualification set.
-    rows = QualificationAttempt.objects.filter(group__benchmark=group.benchmark_id, user__in=held)
-    attempts: dict[int, list[QualificationAttempt]] = {}
-    for row in rows.order_by("started_at", "pk"):
-        attempts.setdefault(row.user_id, []).append(row)
-    return {user: _judged(group, rule, attempts.get(user, []), since, at) for user, since in held.items()}
+    asked = rule is not None and rule.required
+    attempts = _attempts(held, [group.benchmark_id]) if asked else {}
+    return {
+        user: _judged(group, rule, attempts.get((group.benchmark_id, user), []), since, at)
+        for user, since in held.items()
+    }
+
+
+def _attempts(users: Iterable[int], benchmarks: Collection[int]) -> dict[tuple[int, int], list[QualificationAttempt]]:
+    """(benchmark, user) → attempts, the first one first.
+
+    Passing in one group counts for the whole benchmark, since all groups share its qualification set.
+    """
+    attempts: dict[tuple[int, int], list[QualificationAttempt]] = {}
+    rows = QualificationAttempt.objects.filter(group__benchmark__in=benchmarks, user__in=users)
+    for row in rows.annotate(benchmark=F("group__benchmark")).order_by("started_at", "pk"):
+        attempts.setdefault((row.benchmark, row.user_id), []).append(row)
+    return attempts
 
 
 def _judged(
     group: ExpertGroup,
-    rule: QualificationRule,
+    rule: QualificationRule | None,
     attempts: Iterable[QualificationAttempt],
     withheld_at: datetime | None,
     at: datetime,
 ) -> Eligibility:
+    if rule is None or not rule.required:
+        return Eligibility(group, WITHHELD if withheld_at else "", rule=rule)
     rows = tuple(attempts)
     status = {row.status for row in rows}
     reason, again_at = "", None

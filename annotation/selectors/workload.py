@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import User
-from annotation import access
 from annotation.labels.selectors import label_work
-from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
+from annotation.models import Assignment, Batch, Membership, Slot
+from annotation.selectors import own_work_queries as queries
 from annotation.selectors.case_work import CaseWork
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, own_eligibilities
 from annotation.selectors.reviews import AmendedLine, amendments_in
@@ -211,84 +212,64 @@ class Workload:
 
 def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     """The work of ``user``, in one benchmark or in all; the number of queries depends only on their groups."""
-    # Responses of a qualification are opened elsewhere, and have a page of their own afterwards.
-    own = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
-    waiting, held = access.waiting_checks(user), access.held_checks(user)
-    conflicts = access.open_adjudications(user)
-    rulings = access.open_ruling_requests(user)
-    members = Membership.objects.filter(user=user, active=True)
-    pools = access.own_pools(user).exclude(status=Batch.Status.CLOSED)
-    if benchmark is not None:
-        own, waiting, held = (rows.filter(batch__group__benchmark=benchmark) for rows in (own, waiting, held))
-        conflicts = conflicts.filter(group__benchmark=benchmark)
-        rulings = rulings.filter(group__benchmark=benchmark)
-        members = members.filter(group__benchmark=benchmark)
-        pools = pools.filter(group__benchmark=benchmark)
-    roles = frozenset(members.values_list("role", flat=True))
-    annotates = Membership.Role.ANNOTATOR in roles
+    memberships = [row for row in queries.MEMBERSHIPS.rows(user=user.pk) if benchmark is None or row[2] == benchmark.pk]
+    roles = frozenset(role for role, _group, _benchmark in memberships)
+    annotates, checks, adjudicates = (
+        role in roles for role in (Membership.Role.ANNOTATOR, Membership.Role.CHECKER, Membership.Role.ADJUDICATOR)
+    )
     eligibilities = own_eligibilities(user, benchmark) if annotates else []
-    counts = (
-        own.order_by()
-        .values("batch")
-        .annotate(
-            total=Count("pk"),
-            open=Count("pk", filter=Q(status__in=Assignment.OPEN)),
-            accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED)),
-            started=Count("pk", filter=~Q(status=Assignment.Status.NOT_STARTED)),
-        )
-    )
-    numbers = {row["batch"]: row for row in counts}
-    nothing = {"total": 0, "open": 0, "accepted": 0, "started": 0}
-    batches = (
-        Batch.objects.filter(Q(pk__in=numbers) | Q(pk__in=pools.values("pk")))
-        .annotate(is_pool=Exists(pools.filter(pk=OuterRef("pk"))))
-        .select_related("group__benchmark")
-        .order_by("due_date", "created_at", "pk")
-    )
-    work = {}
-    for batch in batches:
-        row = numbers.get(batch.pk, nothing)
-        work[batch.pk] = BatchWork(
-            batch,
-            total=row["total"],
-            open=row["open"],
-            waiting=row["total"] - row["open"] - row["accepted"],
-            accepted=row["accepted"],
-            started=row["started"] > 0,
-            pool=batch.is_pool,
-        )
-    if work:
-        _fill_in_next(own.exclude(_not_to_begin(eligibilities)), work)
-        _fill_in_returned(own, work)
-    _fill_in_pools(user, [each for each in work.values() if each.pool and each.batch.status == Batch.Status.OPEN])
+    work = _graded_work(user, benchmark, eligibilities) if annotates else {}
+    labels = label_work(user, benchmark) if annotates else []
     written = writing_work(user, benchmark) if annotates else []
     return Workload(
         batches=list(work.values()),
         roles=roles,
-        checks_waiting=waiting.count(),
-        held_checks=list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True)),
-        adjudications=conflicts.count(),
-        rulings=rulings.count() if Membership.Role.ADJUDICATOR in roles else 0,
+        checks_waiting=queries.CHECKS_WAITING.count(user, benchmark) if checks else 0,
+        held_checks=[public_id for (public_id,) in queries.CHECKS_HELD.rows(user, benchmark)] if checks else [],
+        adjudications=queries.CONFLICTS.count(user, benchmark) if adjudicates else 0,
+        rulings=queries.RULINGS.count(user, benchmark) if adjudicates else 0,
         eligibilities=eligibilities,
-        labels=label_work(user, benchmark) if annotates else [],
+        labels=labels,
         writing=written,
         seconds=_fill_in_time(user, benchmark, work) + sum(row.seconds for row in written),
     )
 
 
+def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequence[Eligibility]) -> dict[int, BatchWork]:
+    """Batch (id) → the user's part of it, the earliest due date first."""
+    counts = {batch: numbers for batch, *numbers in queries.COUNTS.rows(user, benchmark)}
+    groups = {eligibility.group.pk: eligibility.group for eligibility in eligibilities}
+    work = {}
+    for batch in queries.BATCHES.objects(user, benchmark):
+        batch.group = groups[batch.group_id]
+        total, open_, accepted, started = counts.get(batch.pk, (0, 0, 0, 0))
+        work[batch.pk] = BatchWork(
+            batch,
+            total=total,
+            open=open_,
+            waiting=total - open_ - accepted,
+            accepted=accepted,
+            started=started > 0,
+            pool=batch.is_pool,
+        )
+    if work:
+        refused = {eligibility.group.pk for eligibility in eligibilities if not eligibility.may_get_work}
+        for batch_id, status, public_id, place in queries.NEXT.rows(user, benchmark):
+            row = work[batch_id]
+            new = status == Assignment.Status.NOT_STARTED
+            if not row.next_id and not (new and row.batch.group_id in refused):
+                row.next_id, row.next_position = public_id, place
+        _fill_in_returned(user, benchmark, work)
+    pools = [each for each in work.values() if each.pool and each.batch.status == Batch.Status.OPEN]
+    if pools:
+        _fill_in_pools(user, pools)
+    return work
+
+
 def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
     """Fill in the user's annotation time for each batch; return all of their time, including that at other work."""
-    rows = Attention.objects.filter(user=user)
-    if benchmark is not None:
-        rows = rows.filter(
-            Q(assignment__batch__group__benchmark=benchmark)
-            | Q(adjudication__group__benchmark=benchmark)
-            | Q(label_task__batch__group__benchmark=benchmark)
-            | Q(ruling_request__group__benchmark=benchmark)
-        )
-    spent = rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
     total = 0
-    for batch, annotator, seconds in spent.order_by():
+    for batch, annotator, seconds in queries.TIME.rows(user, benchmark):
         total += seconds
         if annotator == user.pk and batch in work:
             work[batch].seconds = seconds
@@ -296,8 +277,6 @@ def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, Batch
 
 
 def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
-    if not pools:
-        return
     left = slots.available_in(annotator=user, batches=[work.batch for work in pools])
     holder = Assignment.objects.filter(slot=OuterRef("pk")).exclude(status=Assignment.Status.RELEASED)
     states = (
@@ -314,39 +293,8 @@ def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
         work.elsewhere = max(0, held - work.open)
 
 
-def _not_to_begin(eligibilities: list[Eligibility]) -> Q:
-    """A condition: new work in groups where the user may not begin any; begun work and qualification are excepted."""
-    groups = [eligibility.group for eligibility in eligibilities if not eligibility.may_get_work]
-    begun = ~Q(status=Assignment.Status.NOT_STARTED) | Q(purpose=Assignment.Purpose.QUALIFICATION)
-    return Q(batch__group__in=groups) & ~begun
-
-
-def _fill_in_next(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
-    """Fill in the next work: returned work first, then drafts and untouched work by position, then deferred work."""
-    rank = Case(
-        When(status=Assignment.Status.RETURNED, then=Value(0)),
-        When(slots.put_off(), then=Value(2)),
-        default=Value(1),
-        output_field=IntegerField(),
-    )
-    # The displayed number ignores the gaps that released work leaves in the positions.
-    queue = own.order_by().values("batch")
-    before = queue.filter(batch=OuterRef("batch"), position__lte=OuterRef("position")).annotate(n=Count("pk"))
-    rows = (
-        Assignment.objects.filter(pk__in=own.filter(status__in=Assignment.OPEN))
-        .annotate(rank=rank, place=Subquery(before.values("n")))
-        .order_by("batch", "rank", "position", "pk")
-        .distinct("batch")
-        .values_list("batch", "public_id", "place")
-    )
-    for batch, public_id, place in rows:
-        work[batch].next_id, work[batch].next_position = public_id, place
-
-
-def _fill_in_returned(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
-    last = Check.objects.filter(assignment=OuterRef("pk"), result=Check.Result.RETURNED).order_by("-round")
-    rows = own.filter(status=Assignment.Status.RETURNED).annotate(what=Subquery(last.values("note")[:1]))
-    returned_rows = list(rows.order_by("position").values_list("pk", "batch", "public_id", "position", "what"))
-    amended = amendments_in([row[0] for row in returned_rows]) if returned_rows else {}
-    for pk, batch, public_id, position, note in returned_rows:
+def _fill_in_returned(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> None:
+    rows = queries.RETURNED.rows(user, benchmark)
+    amended = amendments_in([row[0] for row in rows]) if rows else {}
+    for pk, batch, public_id, position, note in rows:
         work[batch].returned.append(ReturnedWork(public_id, position, note or "", amended.get(pk, [])))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from string import ascii_uppercase
 
@@ -19,6 +18,7 @@ from annotation.access import AnyUser
 from annotation.dashboard.names import People, Person
 from annotation.models import Batch, Membership, WritingTask
 from annotation.selectors.case_work import CaseWork, case_work
+from annotation.selectors.own_work_queries import BATCH, OwnQuery
 from rubrics.models import Benchmark, Response
 
 # Each character of Han, kana and hangul counts as a word; other words are separated by spaces.
@@ -48,26 +48,19 @@ def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
     return get_object_or_404(rows, public_id=public_id)
 
 
+_TASKS = OwnQuery(
+    lambda user, within: (
+        own_tasks(user)
+        .filter(within(BATCH))
+        .order_by("batch", "position", "pk")
+        .values_list("batch", "public_id", "status", "seconds")
+    )
+)
+
+
 def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
     """The user's cases to write to, a row for each batch in the order of due dates; in one benchmark or in all."""
-    own = own_tasks(user)
-    if benchmark is not None:
-        own = own.filter(batch__group__benchmark=benchmark)
-    work = case_work(own, "writing_terms")
-    if not work:
-        return []
-    places: dict[str, int] = {}
-    total: Counter[int] = Counter()
-    seconds: Counter[int] = Counter()
-    # Places are counted, since released tasks leave gaps in the positions.
-    for batch, public_id, spent in own.order_by("batch", "position", "pk").values_list("batch", "public_id", "seconds"):
-        total[batch] += 1
-        seconds[batch] += spent
-        places[public_id] = total[batch]
-    return [
-        replace(batch_work, next_position=places.get(batch_work.next_id, 0), seconds=seconds[batch_work.batch.pk])
-        for batch_work in work
-    ]
+    return case_work(_TASKS.rows(user, benchmark), "writing_terms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""The queries of a physician's own work, compiled: *My work* and the home page run all of them on each request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+
+from annotation import access
+from annotation.models import Assignment, Attention, Batch, Check, Membership
+from annotation.services import slots
+from consilium.core.compiled_queries import CompiledQuery
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from rubrics.models import Benchmark
+
+Condition = Callable[[str], Q]  # the path of a benchmark → a condition on it
+
+
+class OwnQuery:
+    """A query of the rows of a person, compiled twice: for one benchmark and for all.
+
+    ``build(user, within)`` returns it; ``within("batch__group__benchmark")`` is the condition on the benchmark.
+    """
+
+    def __init__(self, build: Callable[[Any, Condition], QuerySet[Any, Any]]) -> None:
+        self._everywhere: CompiledQuery[Any] = CompiledQuery(lambda user: build(user, lambda path: Q()))
+        self._inside: CompiledQuery[Any] = CompiledQuery(
+            lambda user, benchmark: build(user, lambda path: Q(**{path: benchmark}))
+        )
+
+    def rows(self, user: User, benchmark: Benchmark | None) -> list[tuple[Any, ...]]:
+        """The rows of ``user``, in ``benchmark`` or, where it is None, in all."""
+        if benchmark is None:
+            return self._everywhere.rows(user=user.pk)
+        return self._inside.rows(user=user.pk, benchmark=benchmark.pk)
+
+    def objects(self, user: User, benchmark: Benchmark | None) -> list[Any]:
+        """As `rows`, for a query of models."""
+        if benchmark is None:
+            return self._everywhere.objects(user=user.pk)
+        return self._inside.objects(user=user.pk, benchmark=benchmark.pk)
+
+    def count(self, user: User, benchmark: Benchmark | None) -> int:
+        """The number of `rows`."""
+        if benchmark is None:
+            return self._everywhere.count(user=user.pk)
+        return self._inside.count(user=user.pk, benchmark=benchmark.pk)
+
+
+BATCH = "batch__group__benchmark"
+GROUP = "group__benchmark"
+
+
+def graded(user: Any, within: Condition) -> QuerySet[Assignment]:
+    """The annotator's work without that of a qualification, which has pages of its own."""
+    return access.own_assignments(user).filter(within(BATCH)).exclude(purpose=Assignment.Purpose.QUALIFICATION)
+
+
+def _pools(user: Any, within: Condition) -> QuerySet[Batch]:
+    return access.own_pools(user).filter(within(GROUP)).exclude(status=Batch.Status.CLOSED)
+
+
+def _batches(user: Any, within: Condition) -> QuerySet[Batch]:
+    pools = _pools(user, within)
+    rows = Batch.objects.filter(Q(pk__in=graded(user, within).values("batch")) | Q(pk__in=pools.values("pk")))
+    return rows.annotate(is_pool=Exists(pools.filter(pk=OuterRef("pk")))).order_by("due_date", "created_at", "pk")
+
+
+def _next(user: Any, within: Condition) -> QuerySet[Any, Any]:
+    rank = Case(
+        When(status=Assignment.Status.RETURNED, then=Value(0)),
+        When(slots.put_off(), then=Value(2)),
+        default=Value(1),
+        output_field=IntegerField(),
+    )
+    open_work = graded(user, within).filter(status__in=Assignment.OPEN).order_by("batch_id", rank, "position", "pk")
+    untouched = Q(status=Assignment.Status.NOT_STARTED)
+    first = [
+        rows.distinct("batch_id").values("pk") for rows in (open_work.exclude(untouched), open_work.filter(untouched))
+    ]
+    # The displayed number ignores the gaps that released work leaves in the positions.
+    queue = graded(user, within).order_by().values("batch")
+    before = queue.filter(batch=OuterRef("batch"), position__lte=OuterRef("position")).annotate(n=Count("pk"))
+    return (
+        Assignment.objects.filter(Q(pk__in=first[0]) | Q(pk__in=first[1]))
+        .order_by("batch_id", rank, "position", "pk")
+        .values_list("batch", "status", "public_id", Subquery(before.values("n")))
+    )
+
+
+def _returned(user: Any, within: Condition) -> QuerySet[Any, Any]:
+    last = Check.objects.filter(assignment=OuterRef("pk"), result=Check.Result.RETURNED).order_by("-round")
+    rows = graded(user, within).filter(status=Assignment.Status.RETURNED)
+    rows = rows.annotate(what=Subquery(last.values("note")[:1])).order_by("position", "pk")
+    return rows.values_list("pk", "batch", "public_id", "position", "what")
+
+
+def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
+    paths = ("assignment__" + BATCH, "adjudication__" + GROUP, "label_task__" + BATCH, "ruling_request__" + GROUP)
+    condition = Q()
+    for path in paths:
+        condition |= within(path)
+    rows = Attention.objects.filter(condition, user=user).order_by()
+    return rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
+
+
+# role, group and benchmark of each active membership, in whichever benchmark
+MEMBERSHIPS: CompiledQuery[Any] = CompiledQuery(
+    lambda user: (
+        Membership.objects.filter(user=user, active=True).order_by().values_list("role", "group", "group__benchmark")
+    )
+)
+# `Batch` with `is_pool`, by due date
+BATCHES = OwnQuery(_batches)
+# batch; all work, open work, accepted work, work that was begun
+COUNTS = OwnQuery(
+    lambda user, within: (
+        graded(user, within)
+        .order_by()
+        .values_list("batch")
+        .annotate(
+            total=Count("pk"),
+            open=Count("pk", filter=Q(status__in=Assignment.OPEN)),
+            accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED)),
+            started=Count("pk", filter=~Q(status=Assignment.Status.NOT_STARTED)),
+        )
+    )
+)
+# batch, status, public id, place: of each batch the next piece that was begun, and the next that was not; the one to do
+# first is above the other
+NEXT = OwnQuery(_next)
+# id, batch, public id, position, note of the checker
+RETURNED = OwnQuery(_returned)
+# batch and annotator of graded work, None for other work; seconds that the person spent on it
+TIME = OwnQuery(_time)
+CHECKS_WAITING = OwnQuery(
+    lambda user, within: access.waiting_checks(user).filter(within(BATCH)).order_by().values_list("pk")
+)
+# public ids, the longest waiting first
+CHECKS_HELD = OwnQuery(
+    lambda user, within: (
+        access.held_checks(user).filter(within(BATCH)).order_by("submitted_at", "pk").values_list("public_id")
+    )
+)
+CONFLICTS = OwnQuery(
+    lambda user, within: access.open_adjudications(user).filter(within(GROUP)).order_by().values_list("pk")
+)
+RULINGS = OwnQuery(
+    lambda user, within: access.open_ruling_requests(user).filter(within(GROUP)).order_by().values_list("pk")
+)
