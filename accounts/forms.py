@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
-from accounts.countries import country_choices
+from accounts.countries import CountryField
 from accounts.languages_read import LanguagesField
 from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
@@ -50,12 +50,7 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
     """What physicians say about their training, and whether they want to be thanked by name."""
 
     languages = LanguagesField()
-    licence_country = forms.ChoiceField(
-        label=_("Country or region of licence"),
-        choices=country_choices,
-        required=False,
-        widget=forms.Select(attrs={"autocomplete": "country"}),
-    )
+    licence_country = CountryField()
     years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
     seniority = forms.ChoiceField(
         label=_("Seniority"), choices=[("", "–"), *PhysicianProfile.Seniority.choices], required=False
@@ -167,12 +162,7 @@ class PhysicianWelcomeForm(WelcomeForm):
         help_text=_("In some benchmarks, cases in your specialty are assigned to you first."),
     )
     languages = LanguagesField()
-    licence_country = forms.ChoiceField(
-        label=_("Country or region of licence"),
-        choices=country_choices,
-        required=False,
-        widget=forms.Select(attrs={"autocomplete": "country"}),
-    )
+    licence_country = CountryField()
     years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
 
     def profile(self) -> dict[str, Any]:
