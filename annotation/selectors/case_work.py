@@ -15,6 +15,14 @@ from annotation.models import Batch, LabelTask, WritingTask
 Task = TypeVar("Task", LabelTask, WritingTask)
 
 
+MIN_TIMED = 3  # pieces with time from which a mean says how long the next ones take
+
+
+def pace_of(seconds: int, pieces: int) -> int | None:
+    """Mean seconds for a piece of work; None below `MIN_TIMED` pieces."""
+    return round(seconds / pieces) if pieces >= MIN_TIMED else None
+
+
 @dataclass(frozen=True, slots=True)
 class CaseWork:
     """One physician's part of a batch of cases."""
@@ -26,11 +34,17 @@ class CaseWork:
     next_id: str  # public id of the task to go on with; empty where nothing is open
     next_position: int
     seconds: int = 0  # spent on it by the physician
+    timed: int = 0  # cases with time
 
     @property
     def open(self) -> int:
         """Cases not handed in yet."""
         return self.total - self.done
+
+    @property
+    def pace(self) -> int | None:
+        """The physician's own mean seconds for a case; None below `MIN_TIMED` cases."""
+        return pace_of(self.seconds, self.timed)
 
     @property
     def takes_work(self) -> bool:
@@ -74,6 +88,7 @@ def _of_batch(batch: Batch, queue: Sequence[tuple[str, str, int]]) -> CaseWork:
         next_id=public_id,
         next_position=place,
         seconds=sum(seconds for *_, seconds in queue),
+        timed=sum(seconds > 0 for *_, seconds in queue),
     )
 
 

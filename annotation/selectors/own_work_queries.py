@@ -103,8 +103,15 @@ def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
     condition = Q()
     for path in paths:
         condition |= within(path)
+    kind = Case(
+        When(assignment__annotator=user, then=Value("grade")),
+        When(assignment__isnull=False, then=Value("check")),
+        When(adjudication__isnull=False, then=Value("adjudicate")),
+        When(ruling_request__isnull=False, then=Value("rule")),
+        default=Value("label"),
+    )
     rows = Attention.objects.filter(condition, user=user).order_by()
-    return rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
+    return rows.values_list("assignment__batch", kind).annotate(seconds=Sum("seconds"), pieces=Count("pk"))
 
 
 # role, group and benchmark of each active membership, in whichever benchmark
@@ -134,15 +141,25 @@ COUNTS = OwnQuery(
 NEXT = OwnQuery(_next)
 # id, batch, public id, position, note of the checker
 RETURNED = OwnQuery(_returned)
-# batch and annotator of graded work, None for other work; seconds that the person spent on it
+# batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds, pieces with time
 TIME = OwnQuery(_time)
+# due date, number of checks
 CHECKS_WAITING = OwnQuery(
-    lambda user, within: access.waiting_checks(user).filter(within(BATCH)).order_by().values_list("pk")
+    lambda user, within: (
+        access.waiting_checks(user)
+        .filter(within(BATCH))
+        .order_by()
+        .values_list("batch__due_date")
+        .annotate(n=Count("pk"))
+    )
 )
-# public ids, the longest waiting first
+# public id and due date, the longest waiting first
 CHECKS_HELD = OwnQuery(
     lambda user, within: (
-        access.held_checks(user).filter(within(BATCH)).order_by("submitted_at", "pk").values_list("public_id")
+        access.held_checks(user)
+        .filter(within(BATCH))
+        .order_by("submitted_at", "pk")
+        .values_list("public_id", "batch__due_date")
     )
 )
 CONFLICTS = OwnQuery(

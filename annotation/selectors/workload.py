@@ -13,7 +13,7 @@ from accounts.models import User
 from annotation.labels.selectors import label_work
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.selectors import own_work_queries as queries
-from annotation.selectors.case_work import CaseWork
+from annotation.selectors.case_work import CaseWork, pace_of
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, own_eligibilities
 from annotation.selectors.reviews import AmendedLine, amendments_in
 from annotation.services import slots
@@ -47,10 +47,16 @@ class BatchWork:
     next_position: int = 0
     returned: list[ReturnedWork] = field(default_factory=list)
     seconds: int = 0  # spent on it by its annotator
+    timed: int = 0  # responses with time
     pool: bool = False  # responses are taken one by one
     left: int = 0  # responses of the pool that the annotator may take now
     free: int = 0  # places of the pool that nobody has, whether this annotator may take them or not
     elsewhere: int = 0  # places of the pool that others have in hand
+
+    @property
+    def pace(self) -> int | None:
+        """The annotator's own mean seconds for a response of this batch, None below three responses."""
+        return pace_of(self.seconds, self.timed)
 
     @property
     def may_take(self) -> bool:
@@ -119,6 +125,18 @@ class Workload:
     labels: list[CaseWork] = field(default_factory=list)
     writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
+    checks_due: date | None = None  # the earliest due date of a check
+    spent: dict[str, tuple[int, int]] = field(default_factory=dict)  # kind of work → seconds, pieces
+
+    def seconds_of(self, kind: str, pieces: int) -> int | None:
+        """How long so many pieces take at this person's own mean pace; None below three pieces with time."""
+        pace = pace_of(*self.spent.get(kind, (0, 0)))
+        return None if pace is None else pace * pieces
+
+    @property
+    def grading_pace(self) -> int | None:
+        """The annotator's own mean seconds for a response, over all batches."""
+        return pace_of(*self.spent.get("grade", (0, 0)))
 
     @property
     def checks_held(self) -> int:
@@ -169,26 +187,6 @@ class Workload:
         return any(eligibility.reason == QUALIFICATION for eligibility in self.eligibilities)
 
     @property
-    def primary(self) -> str:
-        """What the one main button of the page does: ``qualify``, ``grade``, ``take``, ``label``, ``write``,
-        ``check``, ``adjudicate``, ``rule``; empty where nothing is to be done."""
-        if self.to_qualify and not (self.first and self.first.returned):
-            return "qualify"
-        if self.first is not None:
-            return "grade"
-        if self.pool is not None:
-            return "take"
-        if self.label is not None:
-            return "label"
-        if self.write is not None:
-            return "write"
-        if self.checks_held or self.checks_waiting:
-            return "check"
-        if self.adjudications:
-            return "adjudicate"
-        return "rule" if self.rulings else ""
-
-    @property
     def state(self) -> str:
         """Why there is nothing to grade; empty where there is something to do.
 
@@ -221,17 +219,23 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     work = _graded_work(user, benchmark, eligibilities) if annotates else {}
     labels = label_work(user, benchmark) if annotates else []
     written = writing_work(user, benchmark) if annotates else []
+    waiting = queries.CHECKS_WAITING.rows(user, benchmark) if checks else []
+    held = queries.CHECKS_HELD.rows(user, benchmark) if checks else []
+    due_dates = [due for due, _number in waiting] + [due for _public_id, due in held]
+    spent = _fill_in_time(user, benchmark, work)
     return Workload(
         batches=list(work.values()),
         roles=roles,
-        checks_waiting=queries.CHECKS_WAITING.count(user, benchmark) if checks else 0,
-        held_checks=[public_id for (public_id,) in queries.CHECKS_HELD.rows(user, benchmark)] if checks else [],
+        checks_waiting=sum(number for _due, number in waiting),
+        held_checks=[public_id for public_id, _due in held],
         adjudications=queries.CONFLICTS.count(user, benchmark) if adjudicates else 0,
         rulings=queries.RULINGS.count(user, benchmark) if adjudicates else 0,
         eligibilities=eligibilities,
         labels=labels,
         writing=written,
-        seconds=_fill_in_time(user, benchmark, work) + sum(row.seconds for row in written),
+        seconds=sum(seconds for seconds, _pieces in spent.values()) + sum(row.seconds for row in written),
+        checks_due=min((due for due in due_dates if due is not None), default=None),
+        spent=spent,
     )
 
 
@@ -266,14 +270,15 @@ def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequenc
     return work
 
 
-def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
-    """Fill in the user's annotation time for each batch; return all of their time, including that at other work."""
-    total = 0
-    for batch, annotator, seconds in queries.TIME.rows(user, benchmark):
-        total += seconds
-        if annotator == user.pk and batch in work:
-            work[batch].seconds = seconds
-    return total
+def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> dict[str, tuple[int, int]]:
+    """Fill in the user's time at each batch; kind of work → all of their seconds, and pieces with time."""
+    spent: dict[str, tuple[int, int]] = {}
+    for batch, kind, seconds, pieces in queries.TIME.rows(user, benchmark):
+        total, number = spent.get(kind, (0, 0))
+        spent[kind] = total + seconds, number + pieces
+        if kind == "grade" and batch in work:
+            work[batch].seconds, work[batch].timed = seconds, pieces
+    return spent
 
 
 def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:

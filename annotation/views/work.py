@@ -1,4 +1,4 @@
-"""Views of "My work": next, returned, waiting, and done work."""
+"""Views of "My work": what waits by due date, why nothing does, and what was submitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from django.views.decorators.http import require_safe
 from annotation import access
 from annotation.selectors.reviews import handed_in
 from annotation.selectors.workload import workload
+from annotation.todo import task_of, todo_rows
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.todo import seconds_of
 from rubrics.models import Benchmark
 
 
@@ -30,11 +32,19 @@ def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:
     load = workload(request.user, benchmark)
     shown, lines = handed_in(request.user, benchmark, page=request.GET.get("page"))
+    rows = todo_rows(load)
+    listed = {part.batch.pk for _todo, part in rows if part is not None}
     batches = [row.batch for row in load.batches]
     batches += [*(row.batch for row in load.labels), *(row.batch for row in load.writing)]
     among = {batch.group.benchmark_id for batch in batches}
     context = {
         "load": load,
+        "rows": rows,
+        "seconds": seconds_of(todo for todo, _part in rows),
+        "other_batches": [work for work in load.current if work.batch.pk not in listed],
+        "other_cases": [
+            (work, task_of(work)) for work in (*load.labels, *load.writing) if work.batch.pk not in listed
+        ],
         "benchmark": benchmark or access.only_benchmark(request.user),
         "several": len(among) > 1,
         "page_obj": shown,

@@ -1,0 +1,208 @@
+"""What waits for a physician, as lines of the one list by due date, with the time that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Batch
+from annotation.selectors.case_work import CaseWork
+from annotation.selectors.workload import BatchWork, Workload, workload
+from consilium.core.todo import Todo, by_due_date
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Part = BatchWork | CaseWork
+
+
+def todos(user: User) -> Iterator[Todo]:
+    """What waits for ``user`` in all benchmarks; a source of `consilium.core.todo`."""
+    load = workload(user)
+    yield from _qualifications(load)
+    for todo, _part in todo_rows(load):
+        yield todo
+
+
+def todo_rows(load: Workload) -> list[tuple[Todo, Part | None]]:
+    """The lines by due date, each with the batch that it is about; qualifications are not among them."""
+    rows = [*_graded(load), *_cases(load), *((todo, None) for todo in _others(load))]
+    # Returned work comes before other work that is due on the same day.
+    rows.sort(key=lambda row: not (isinstance(row[1], BatchWork) and row[1].returned))
+    parts = {id(todo): part for todo, part in rows}
+    return [(todo, parts[id(todo)]) for todo in by_due_date(todo for todo, _part in rows)]
+
+
+def _graded(load: Workload) -> Iterator[tuple[Todo, BatchWork]]:
+    for work in load.current:
+        if work.batch.status != Batch.Status.OPEN or not (work.next_id or work.may_take):
+            continue
+        batch = work.batch
+        pace = work.pace or load.grading_pace
+        if not work.next_id:
+            left = ngettext("%(n)d response to claim", "%(n)d responses to claim", work.left) % {"n": work.left}
+            yield (
+                Todo(
+                    task=_("Grade responses"),
+                    title=batch.title,
+                    benchmark=batch.group.benchmark.title,
+                    left=left,
+                    button=_("Claim next response"),
+                    url=reverse("annotation:take", args=[batch.public_id]),
+                    post=True,
+                    due=batch.due_date,
+                    seconds=pace,
+                    each=True,
+                ),
+                work,
+            )
+            continue
+        left = ngettext("%(n)d response left", "%(n)d responses left", work.open) % {"n": work.open}
+        if work.returned:
+            number = len(work.returned)
+            left = ngettext("%(left)s, %(n)d returned", "%(left)s, %(n)d returned", number) % {
+                "left": left,
+                "n": number,
+            }
+        place = {"position": work.next_position, "total": work.total}
+        button = (
+            _("Continue with response %(position)s of %(total)s")
+            if work.started
+            else _("Start with response %(position)s of %(total)s")
+        )
+        yield (
+            Todo(
+                task=_("Grade responses"),
+                title=batch.title,
+                benchmark=batch.group.benchmark.title,
+                left=left,
+                button=button % place,
+                url=reverse("annotation:grade", args=[work.next_id]),
+                due=batch.due_date,
+                seconds=None if pace is None else pace * work.open,
+            ),
+            work,
+        )
+
+
+def _cases(load: Workload) -> Iterator[tuple[Todo, CaseWork]]:
+    for works, view in ((load.labels, "annotation:label"), (load.writing, "annotation:writing-task")):
+        for work in works:
+            if not work.takes_work:
+                continue
+            responses = work.batch.frame.get("about") == "response"
+            yield (
+                Todo(
+                    task=task_of(work),
+                    title=work.batch.title,
+                    benchmark=work.batch.group.benchmark.title,
+                    left=_left_of(work.open, responses=responses),
+                    button=_button_of(work, responses=responses),
+                    url=reverse(view, args=[work.next_id]),
+                    due=work.batch.due_date,
+                    seconds=None if work.pace is None else work.pace * work.open,
+                ),
+                work,
+            )
+
+
+def task_of(work: CaseWork) -> str:
+    """What is asked about the cases or responses of a batch, in words."""
+    batch = work.batch
+    if batch.kind == Batch.Kind.WRITE:
+        if batch.writing_terms.mode == "unaided":
+            return _("Responses to write, unaided")
+        return _("Responses to write, with references")
+    if batch.frame.get("about") == "response":
+        return _("Read advice: which level of care responses advise")
+    if batch.frame.get("round") == 2:
+        return _("Second round: vote again, with the votes of round 1 shown")
+    return _("Questions about cases")
+
+
+def _left_of(number: int, *, responses: bool) -> str:
+    if responses:
+        return ngettext("%(n)d response left", "%(n)d responses left", number) % {"n": number}
+    return ngettext("%(n)d case left", "%(n)d cases left", number) % {"n": number}
+
+
+def _button_of(work: CaseWork, *, responses: bool) -> str:
+    place = {"position": work.next_position, "total": work.total}
+    if responses:
+        if work.started:
+            return _("Continue with response %(position)s of %(total)s") % place
+        return _("Start with response %(position)s of %(total)s") % place
+    if work.started:
+        return _("Continue with case %(position)s of %(total)s") % place
+    return _("Start with case %(position)s of %(total)s") % place
+
+
+def _others(load: Workload) -> Iterator[Todo]:
+    """Checks, conflicts and rulings: of all batches together, since each is claimed when it is opened."""
+    pieces = load.checks_waiting + load.checks_held
+    if pieces:
+        left = ngettext("%(n)d response to check", "%(n)d responses to check", pieces) % {"n": pieces}
+        if load.checks_held:
+            held = load.checks_held
+            left = ngettext("%(left)s, %(n)d claimed by you", "%(left)s, %(n)d claimed by you", held) % {
+                "left": left,
+                "n": held,
+            }
+        yield Todo(
+            task=_("Check decisions"),
+            title="",
+            benchmark="",
+            left=left,
+            button=_("Continue checking") if load.checks_held else _("Start next check"),
+            url=(
+                reverse("annotation:check", args=[load.held_checks[0]])
+                if load.checks_held
+                else reverse("annotation:check-next")
+            ),
+            post=not load.checks_held,
+            due=load.checks_due,
+            seconds=load.seconds_of("check", pieces),
+            list_url=reverse("annotation:checks"),
+        )
+    if load.adjudications:
+        number = load.adjudications
+        yield Todo(
+            task=_("Adjudicate conflicts"),
+            title="",
+            benchmark="",
+            left=ngettext("%(n)d response in conflict", "%(n)d responses in conflict", number) % {"n": number},
+            button=_("Continue adjudicating"),
+            url=reverse("annotation:adjudications"),
+            seconds=load.seconds_of("adjudicate", number),
+        )
+    if load.rulings:
+        number = load.rulings
+        yield Todo(
+            task=_("Rule on cases whose urgency the physicians did not agree on"),
+            title="",
+            benchmark="",
+            left=ngettext("%(n)d case left", "%(n)d cases left", number) % {"n": number},
+            button=_("Give rulings"),
+            url=reverse("annotation:rulings"),
+            seconds=load.seconds_of("rule", number),
+        )
+
+
+def _qualifications(load: Workload) -> Iterator[Todo]:
+    """An attempt to begin or to continue: it comes first, because no new work is assigned before it is passed."""
+    for eligibility in load.eligibilities:
+        if eligibility.reason == "qualification":
+            yield Todo(
+                task=_("Qualification"),
+                title="",
+                benchmark=eligibility.group.benchmark.title,
+                left=_("You are assigned work here after you pass."),
+                button=_("Continue qualification") if eligibility.under_way else _("Start qualification"),
+                url=reverse("annotation:qualification-start", args=[eligibility.group.public_id]),
+                post=True,
+                first=True,
+            )
