@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from consilium.core import navigation
+from consilium.core import navigation, todo
 from consilium.core.compiled_queries import CompiledQuery
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from accounts.models import User
     from annotation.selectors.workload import Workload
+    from consilium.core.todo import Todo
     from rubrics.models import Benchmark
 
 
@@ -124,9 +125,26 @@ def _action(load: Workload) -> tuple[navigation.Text, str] | None:
     return None
 
 
+def starts(user: User) -> Iterable[str]:
+    """*My work* in each benchmark in which ``user`` has a part."""
+    from annotation.models import Membership
+
+    rows = Membership.objects.filter(user=user.pk, active=True).order_by().values_list("group__benchmark__slug")
+    return [reverse("annotation:work-in", args=[slug]) for (slug,) in rows.distinct()]
+
+
+def todos(user: User) -> Iterable[Todo]:
+    """What waits for ``user`` in all benchmarks."""
+    from annotation.todo import todos
+
+    return todos(user)
+
+
 def register() -> None:
-    """Register the entries, roles and cards."""
+    """Register the entries, roles, cards and what waits."""
     navigation.register_roles(roles)
+    navigation.register_start(starts)
+    todo.register(todos)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(run_cards)
     runs = {"admin", "researcher"}

@@ -117,6 +117,18 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def starts(user: User) -> Iterator[str]:
+    """The pages of authors and auditors; those who run benchmarks, or may make one, begin on the home page."""
+    from rubrics.models import AuthoringRole, BenchmarkRole
+
+    if user.is_staff or BenchmarkRole.objects.filter(user=user.pk, active=True).exists():
+        yield ""
+    held = AuthoringRole.objects.filter(user=user.pk, active=True).order_by().values_list("role", "benchmark__slug")
+    for role, slug in held:
+        view = "rubrics:write" if role == AuthoringRole.Role.AUTHOR else "rubrics:audit-desk"
+        yield reverse(view, args=[slug])
+
+
 def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]:
     """The author's own unfinished work comes before reviews of what others wrote."""
     if mine.returned or mine.drafts:
@@ -146,6 +158,7 @@ def register() -> None:
     from rubrics.versions.revisions import open_requests
 
     navigation.register_roles(roles)
+    navigation.register_start(starts)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(author_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)

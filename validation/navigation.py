@@ -68,6 +68,13 @@ def points_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def starts(user: User) -> Iterator[str]:
+    """The pages on which something waits for ``user``."""
+    for source in (home_cards, pair_cards, points_cards):
+        for card in source(user):
+            yield card.url
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register(
@@ -93,6 +100,7 @@ def register() -> None:
         roles=STAFF,
         order=67,
     )
+    navigation.register_start(starts)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)
     navigation.register_home_card(points_cards)

@@ -15,15 +15,25 @@ from accounts import services
 from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
 from accounts.models import PhysicianProfile, User
-from consilium.core import navigation
+from consilium.core import navigation, todo
 from consilium.core.htmx import SignedInRequest, signed_in
 
 
 @require_safe
 @signed_in
 def home(request: SignedInRequest) -> HttpResponse:
-    """The benchmarks of the reader, and what waits for them there."""
-    return render(request, "accounts/own/home.html", {"cards": navigation.home_cards(request.user)})
+    """What waits for the reader, and their benchmarks; with work in one place, that place."""
+    start = navigation.start_page(request.user)
+    if start:
+        return redirect(start)
+    todos = todo.todos_of(request.user)
+    context = {
+        "cards": navigation.home_cards(request.user),
+        "todos": todos,
+        "seconds": todo.seconds_of(todos),
+        "several": True,
+    }
+    return render(request, "accounts/own/home.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

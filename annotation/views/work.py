@@ -42,9 +42,7 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
         "rows": rows,
         "seconds": seconds_of(todo for todo, _part in rows),
         "other_batches": [work for work in load.current if work.batch.pk not in listed],
-        "other_cases": [
-            (work, task_of(work)) for work in (*load.labels, *load.writing) if work.batch.pk not in listed
-        ],
+        "other_cases": [(work, task_of(work)) for work in (*load.labels, *load.writing) if work.batch.pk not in listed],
         "benchmark": benchmark or access.only_benchmark(request.user),
         "several": len(among) > 1,
         "page_obj": shown,

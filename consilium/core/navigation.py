@@ -94,6 +94,7 @@ class HomeCard:
 _items: dict[str, Item] = {}
 _role_sources: list[Callable[[User, Any], Iterable[str]]] = []
 _home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
+_start_sources: list[Callable[[User], Iterable[str]]] = []
 
 
 def register(
@@ -127,6 +128,21 @@ def register_home_card(source: Callable[[User], Iterable[HomeCard]]) -> None:
     """Add a source of cards of the home page: ``source(user)`` gives the cards that this user sees."""
     if source not in _home_sources:
         _home_sources.append(source)
+
+
+def register_start(source: Callable[[User], Iterable[str]]) -> None:
+    """Add a source of pages on which people begin: ``source(user)`` gives the addresses of those of this person.
+
+    Whoever has a single one is led there from the home page. An empty address keeps them on the home page.
+    """
+    if source not in _start_sources:
+        _start_sources.append(source)
+
+
+def start_page(user: User) -> str:
+    """The page on which ``user`` begins, if there is only one; else empty, which is the home page."""
+    pages = {page for source in _start_sources for page in source(user)}
+    return pages.pop() if len(pages) == 1 else ""
 
 
 def roles_in(user: User, benchmark: BenchmarkLike) -> frozenset[str]:

@@ -288,7 +288,7 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     assert f"/work/labels/{work.next_id}/" in page
     assert "Continue with case 2 of 4" in page
     assert "No work yet" not in page
-    assert f"/work/labels/{work.next_id}/" in signed_in(user).get("/").content.decode()
+    assert f"/work/labels/{work.next_id}/" in signed_in(user).get("/", follow=True).content.decode()
     assert label_selectors.label_work(UserFactory()) == []
 
 

@@ -313,13 +313,13 @@ def test_my_work_offers_it_and_a_notice_tells_of_it(world: WritingWorld) -> None
     assert "Responses to write, unaided" in page
     notice = Notification.objects.get(user=task.writer, kind="new_work")
     assert "to write" in words_of(notice).text
-    home = client.get("/")
-    assert f"/writing/{task.public_id}/" in home.content.decode()
-    (card,) = home.context["cards"]
+    home = client.get("/", follow=True)
+    assert home.redirect_chain[-1][0] == f"/work/in/{world.benchmark.slug}/"
+    ((todo, _work),) = home.context["rows"]
     waiting = WritingTask.objects.filter(writer=task.writer).count()
-    assert [(str(figure.label), figure.value) for figure in card.figures] == [("To write", waiting)]
+    assert (todo.url, todo.left) == (f"/writing/{task.public_id}/", f"{waiting} case{'s' * (waiting > 1)} left")
     pause_batch(batch=batch)
-    assert not client.get("/").context["cards"][0].figures
+    assert not client.get("/", follow=True).context["rows"]
     assert post(client, task, "save", draft=draft("x")).status_code == 409
     assert "Your study coordinator has paused this batch." in client.get(f"/writing/{task.public_id}/").content.decode()
     close_batch(batch=batch, at=timezone.now())
