@@ -65,6 +65,10 @@ class QualificationRule(models.Model):
     )  # MF1 against the key, over all pairs of an attempt
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=2, validators=[MinValueValidator(1)])
     wait_hours = models.PositiveSmallIntegerField(_("hours between attempts"), default=0)
+    # Responses in an attempt, drawn from those that the annotator has not had; None for the whole set each time.
+    attempt_size = models.PositiveSmallIntegerField(
+        _("responses per attempt"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     # An annotator whose MF1 on gold items is below `gold_mark` gets no new work, once they have made `gold_minimum`
     # gold decisions.
     gold_mark = models.FloatField(

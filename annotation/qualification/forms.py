@@ -16,16 +16,22 @@ class RuleForm(forms.ModelForm[QualificationRule]):
 
     class Meta:
         model = QualificationRule
-        fields = ("required", "pass_mark", "attempts", "wait_hours", "gold_mark", "gold_minimum")
+        fields = ("required", "pass_mark", "attempts", "wait_hours", "attempt_size", "gold_mark", "gold_minimum")
         labels = {
             "required": _("Annotators must qualify before they receive work"),
             "pass_mark": _("Pass mark (MF1)"),
             "wait_hours": _("Hours to wait between attempts"),
+            "attempt_size": _("Responses per attempt"),
             "gold_mark": _("Gold-item pass mark (MF1)"),
             "gold_minimum": _("Minimum number of gold decisions"),
         }
         help_texts = {
             "pass_mark": _("From 0 to 1, over all criteria of an attempt."),
+            "attempt_size": _(
+                "Each attempt draws this many responses that the annotator has not had, and shows its agreed decisions "
+                "when it ends. Leave empty to use the whole set each time; the agreed decisions are then hidden until "
+                "the last attempt."
+            ),
             "gold_mark": _(
                 "Below this mark, assignments to an annotator are paused and you are notified. Leave empty "
                 "to pause no one."

@@ -283,6 +283,11 @@ def set_rule(*, benchmark: Benchmark, values: Mapping[str, object]) -> Qualifica
         raise DomainError(
             _("There is no response to qualify on yet. Add answer keys below, then require qualification.")
         )
+    if rule.attempt_size is not None and rule.attempt_size > keys.count():
+        raise DomainError(
+            _("An attempt cannot have %(size)d responses: the qualification set has %(n)d.")
+            % {"size": rule.attempt_size, "n": keys.count()}
+        )
     rule.save()
     return rule
 

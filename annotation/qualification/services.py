@@ -12,14 +12,12 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.allocation.allocate import keyed
 from annotation.models import (
     Assignment,
     Batch,
     Decision,
     ExpertGroup,
     KeyedDecision,
-    KeyedResponse,
     Membership,
     Outcome,
     QualificationAttempt,
@@ -27,12 +25,12 @@ from annotation.models import (
 )
 from annotation.qualification.gold import notify_admins
 from annotation.qualification.marking import mark
-from annotation.selectors.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
+from annotation.qualification.pool import draw, given_to, qualification_set
+from annotation.selectors.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.statistics.estimate import Estimate
-from rubrics.models import Benchmark
 
 
 def why_no_new_work(eligibility: Eligibility) -> str:
@@ -66,23 +64,9 @@ def where_it_ends(assignment: Assignment) -> str:
     return reverse("annotation:work")
 
 
-def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
-    """Keys of responses that this person can qualify on: those that they did not write or know from other work."""
-    keys = list(
-        KeyedResponse.objects.filter(
-            benchmark=benchmark,
-            active=True,
-            use=KeyedResponse.Use.QUALIFICATION,
-            response__case__excluded_at=None,
-        ).select_related("response__case", "response__candidate")
-    )
-    seen = seen_by([user.pk], [key.response_id for key in keys])
-    return [key for key in keys if (user.pk, key.response_id) not in seen]
-
-
 @transaction.atomic
 def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | None = None) -> QualificationAttempt:
-    """Begin an attempt, or return the attempt under way. A later attempt has the same set in another order."""
+    """Begin an attempt, or return the attempt under way; `draw` says which responses it has."""
     member = Membership.objects.select_for_update().filter(
         group=group, user=user, role=Membership.Role.ANNOTATOR, active=True
     )
@@ -93,7 +77,11 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
         return eligibility.under_way
     if eligibility.reason != QUALIFICATION:
         raise Conflict(why_no_new_work(eligibility) or _("You are already qualified."))
-    keys = qualification_set(group.benchmark, user)
+    rule = QualificationRule.objects.get(benchmark=group.benchmark_id)
+    seed = secrets.randbelow(2**53) if seed is None else seed
+    keys = draw(
+        qualification_set(group.benchmark, user), size=rule.attempt_size, earlier=given_to(user, group), seed=seed
+    )
     comparable = KeyedDecision.objects.filter(keyed__in=keys).exclude(outcome=Outcome.CANNOT_ASSESS)
     if not comparable.exists():
         raise DomainError(
@@ -102,9 +90,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
                 "coordinator to add others."
             )
         )
-    rule = QualificationRule.objects.get(benchmark=group.benchmark_id)
     number = len(eligibility.attempts) + 1
-    seed = secrets.randbelow(2**53) if seed is None else seed
     batch = Batch.objects.create(
         group=group,
         title=_("Qualification, attempt %(n)d") % {"n": number},
@@ -115,7 +101,6 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
         created_by=user,
         created_at=at,
     )
-    queue = sorted(keys, key=lambda key: _place(seed, key))
     with readable_constraint_errors():
         Assignment.objects.bulk_create(
             Assignment(
@@ -127,18 +112,11 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
                 purpose=Assignment.Purpose.QUALIFICATION,
                 position=position,
             )
-            for position, key in enumerate(queue, start=1)
+            for position, key in enumerate(keys, start=1)
         )
     return QualificationAttempt.objects.create(
         group=group, user=user, number=number, batch=batch, pass_mark=rule.pass_mark, started_at=at
     )
-
-
-def _place(seed: int, key: KeyedResponse) -> tuple[int, str, int, str, str, int]:
-    """Sort key that keeps cases together; the seed shuffles the cases, and the responses of each case."""
-    response = key.response
-    case, rest = response.case.key, (response.candidate.name, response.setting, response.sample)
-    return (keyed(seed, "case", case), case, keyed(seed, "response", case, *rest), *rest)
 
 
 @transaction.atomic

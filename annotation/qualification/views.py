@@ -26,9 +26,10 @@ from annotation.models import (
 )
 from annotation.qualification import keys as qualification_keys
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
+from annotation.qualification.pool import may_show_agreed_decisions
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
-from annotation.selectors.eligibility import QUALIFICATION, WAITING, eligibilities, eligibility_of, seen_by
+from annotation.selectors.eligibility import eligibilities, eligibility_of, seen_by
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -302,11 +303,12 @@ def start(request: SignedInRequest, public_id: str) -> HttpResponse:
 def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     """A finished attempt of the reader: each decision beside the agreed decision and its explanation.
 
-    While the physician may still try again on the same responses, only the number of differing decisions is shown.
+    While the physician may still try again on the same responses, only the numbers of differing decisions are shown.
     """
     rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
-    again = eligibility_of(request.user, attempt.group, at=timezone.now()).reason in (QUALIFICATION, WAITING)
+    eligibility = eligibility_of(request.user, attempt.group, at=timezone.now())
+    shown = may_show_agreed_decisions(attempt, eligibility)
     marked: dict[int, dict[int, Any]] = {}
     for each in marked_rows(attempt):
         marked.setdefault(each.response, {})[each.criterion] = each
@@ -317,7 +319,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     differing = 0
     for row in work:
         rows_by_criterion = marked.get(row.response_id, {})
-        shown = [
+        marked_lines = [
             {"line": line, "row": rows_by_criterion[line.id]}
             for line in lines.get(row.rubric_id, [])
             if line.id in rows_by_criterion
@@ -329,7 +331,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
                 "position": row.position,
                 "reading": reading_pages.reading_of(row.case, ""),
                 "text": row.response.text,
-                "rows": [] if again else shown,
+                "rows": marked_lines if shown else [],
                 "differ": differ,
             }
         )
@@ -338,7 +340,8 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
         "attempt": attempt,
         "responses": responses,
         "differing": differing,
-        "again": again,
+        "shown": shown,
+        "eligibility": eligibility,
     }
     return render(request, "annotation/qualification/feedback.html", context)
 

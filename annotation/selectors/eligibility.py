@@ -64,6 +64,13 @@ class Eligibility:
         return done[-1] if done else None
 
     @property
+    def may_try_again(self) -> bool:
+        """Whether an attempt is open or may follow, now or later: after a wait, or once a hold is lifted."""
+        required = self.rule is not None and self.rule.required
+        passed = any(row.status == QualificationAttempt.Status.PASSED for row in self.attempts)
+        return required and not passed and (self.under_way is not None or self.attempts_left > 0)
+
+    @property
     def attempts_left(self) -> int:
         """How many more attempts the annotator may begin."""
         return max(0, self.rule.attempts - len(self.attempts)) if self.rule else 0

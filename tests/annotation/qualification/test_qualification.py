@@ -147,7 +147,7 @@ def test_the_feedback_tells_each_criterion_and_only_afterwards() -> None:
     assert "Not passed this time" in body
     # The next attempt has the same responses, so the key stays shut until there is none.
     assert "because" not in body and "agreed:" not in body
-    assert "no attempt is left" in body
+    assert "have no attempts left" in body
     world.set_rule(pass_mark="0.9", attempts="1")
     body = client.get(page).content.decode()
     assert "because 1.3" in body
@@ -226,7 +226,7 @@ def test_nobody_qualifies_on_what_they_know() -> None:
         "key-1"
     ]
     # A response with a key is out of every later batch.
-    with pytest.raises(Exception, match="No response matches"):
+    with pytest.raises(Exception, match="No responses match"):
         make_batch(world.group, skip_given=False)
 
 
