@@ -259,3 +259,14 @@ def test_file_drop_names_the_chosen_file(new_page: NewPage, ana: User) -> None:
         {"name": "cases.jsonl", "mimeType": "application/jsonl", "buffer": b"x" * 2048}
     )
     page.get_by_text("cases.jsonl (2 KB)").wait_for()
+
+
+def test_chinese_labels_have_a_weight_that_windows_draws_as_text(new_page: NewPage, ana: User) -> None:
+    """Microsoft YaHei has 400 and 700 alone, and a browser draws anything above 500 as 700 (CSS Fonts 4, 5.2)."""
+    User.objects.filter(pk=ana.pk).update(language="zh-hans")
+    page = new_page(ana)
+    page.goto("/profile/")
+    weights = "elements => elements.map(element => Number(getComputedStyle(element).fontWeight))"
+    labels = page.locator(".field label").evaluate_all(weights)
+    assert labels and max(labels) <= 500
+    assert min(page.locator("h1").evaluate_all(weights)) >= 600
