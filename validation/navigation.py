@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from consilium.core import navigation
+from consilium.core import navigation, todo
+from consilium.core.todo import Todo
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -75,6 +76,17 @@ def starts(user: User) -> Iterator[str]:
             yield card.url
 
 
+def todos(user: User) -> Iterator[Todo]:
+    """What waits for ``user`` in all benchmarks."""
+    for source in (home_cards, pair_cards, points_cards):
+        for card in source(user):
+            for figure in card.figures:
+                if card.action is not None:
+                    button, url = card.action
+                    title = str(card.title)
+                    yield Todo(figure.label, "", title, left=str(figure.value), button=button, url=url)
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register(
@@ -101,6 +113,7 @@ def register() -> None:
         order=67,
     )
     navigation.register_start(starts)
+    todo.register(todos)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)
     navigation.register_home_card(points_cards)
