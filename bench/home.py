@@ -29,7 +29,7 @@ from scratch import quantile, scratch_product, show
 
 PAGE_MS, SIGN_IN_MS = 150, 400
 PAGES = (
-    ("home", "A-annotator-0", "/"),
+    ("home, and my work", "A-annotator-0", "/"),
     ("my work", "A-annotator-0", "/work/"),
     ("my work in a benchmark", "A-annotator-0", f"/work/in/{SLUG}/"),
     ("my work of a checker", "A-checker-0", "/work/"),
@@ -47,7 +47,7 @@ class Browser:
         self.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
 
     def ask(self, path: str, form: dict[str, str] | None = None) -> float:
-        """Seconds of one request; RuntimeError unless it answers 200, or 302 to a form."""
+        """Seconds of one request, with that of the page to which it leads; RuntimeError if it is refused."""
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         body = None
         if form is not None:
@@ -62,8 +62,10 @@ class Browser:
             if name.lower() == "set-cookie":
                 key, _, rest = value.partition("=")
                 self.cookies[key] = rest.partition(";")[0]
-        if answer.status != (200 if form is None else 302):
+        if answer.status not in ((200, 302) if form is None else (302,)):
             raise RuntimeError(f"{path}: {answer.status}")
+        if form is None and answer.status == 302:
+            return seconds + self.ask(str(answer.getheader("Location")))
         return seconds
 
 
@@ -101,9 +103,9 @@ def queries_of(path: str, username: str) -> int:
 
     client = Client()
     client.force_login(User.objects.get(username=username))
-    client.get(path)
+    client.get(path, follow=True)
     with CaptureQueriesContext(connection) as counted:
-        client.get(path)
+        client.get(path, follow=True)
     return len(counted)
 
 
