@@ -99,7 +99,7 @@ def test_open_cases_are_reminded_of_as_responses_are() -> None:
     client = Client()
     client.force_login(ward.people[0])
     assert "You have 3 open cases." in client.get("/notifications/").content.decode()
-    assert 'class="overdue">was due' in client.get("/work/").content.decode()
+    assert 'class="overdue">due' in client.get("/work/").content.decode()
 
 
 @pytest.mark.slow

@@ -440,7 +440,7 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     request = RulingRequest.objects.get()
     assert request.case.key == "a"
     client, url = signed_in(judge), f"/work/rulings/{request.public_id}/"
-    assert "1 case whose urgency" in client.get("/work/").content.decode()
+    assert "Rule on cases whose urgency" in client.get("/work/").content.decode()
     page = client.get(url).content.decode()
     assert "Votes of round 1" in page
     assert "Votes of round 2" in page
