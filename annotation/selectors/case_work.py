@@ -67,8 +67,8 @@ def case_work(tasks: Iterable[tuple[int, str, str, int]], *beside: str) -> list[
         beside: Related objects to select with each batch.
     """
     queues: dict[int, list[tuple[str, str, int]]] = {}
-    for batch, *task in tasks:
-        queues.setdefault(batch, []).append((task[0], task[1], task[2]))
+    for batch, public_id, status, seconds in tasks:
+        queues.setdefault(batch, []).append((public_id, status, seconds))
     if not queues:
         return []
     batches = Batch.objects.filter(pk__in=queues).select_related("group__benchmark", *beside)
