@@ -30,11 +30,12 @@ def todos(user: User) -> Iterator[Todo]:
 
 def todo_rows(load: Workload) -> list[tuple[Todo, Part | None]]:
     """The lines by due date, each with the batch that it is about; qualifications are not among them."""
-    rows = [*_graded(load), *_cases(load), *((todo, None) for todo in _others(load))]
+    rows: list[tuple[Todo, Part | None]] = [*_graded(load), *_cases(load)]
+    rows += [(todo, None) for todo in _others(load)]
     # Returned work comes before other work that is due on the same day.
     rows.sort(key=lambda row: not (isinstance(row[1], BatchWork) and row[1].returned))
-    parts = {id(todo): part for todo, part in rows}
-    return [(todo, parts[id(todo)]) for todo in by_due_date(todo for todo, _part in rows)]
+    places = {id(todo): place for place, todo in enumerate(by_due_date(todo for todo, _part in rows))}
+    return sorted(rows, key=lambda row: places[id(row[0])])
 
 
 def _graded(load: Workload) -> Iterator[tuple[Todo, BatchWork]]:
