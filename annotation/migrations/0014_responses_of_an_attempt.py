@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0011_words_on_pages")]
+    dependencies = [("annotation", "0013_match_languages")]
 
     operations = [
         migrations.AddField(
