@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from annotation.services.rules import TOO_LATE
-from consilium.core.errors import Conflict, DomainError
 from annotation.services.staff_notices import notify_of_conflicts
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
 from consilium.statistics.outcomes import Outcome
