@@ -285,7 +285,7 @@ class DecisionSerializer(StrictSerializer, Plain):
         allow_blank=True,
         default="",
         max_length=MAX_REASON_LENGTH,
-        help_text="To the checker who asked to review the criterion (`asked`).",
+        help_text="To the checker who asked to review the criterion (`review_request`).",
     )
     version = serializers.IntegerField(min_value=0, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
@@ -345,7 +345,9 @@ class GradingRowSerializer(Plain):
     note = serializers.CharField()
     evidence = serializers.ListField(child=described_field(EvidenceSerializer))
     version = serializers.IntegerField()
-    asked = serializers.CharField(help_text="What the check of the round before asked to review; mostly empty.")
+    review_request = serializers.CharField(
+        help_text="What the check of the round before asked to review; mostly empty."
+    )
     answer = serializers.CharField(help_text="The annotator's answer to that.")
     changed = serializers.BooleanField(help_text="Whether the decision differs from that of the round before.")
 

@@ -196,7 +196,7 @@ def plan_labels(
     if terms.match_languages:
         language_of, known = languages_of(cases), languages_read(people)
         languages = language_rows(list(language_of.values()), known)
-        refuse_unread(languages, asked=per_case)
+        refuse_unread(languages, needed=per_case)
         excluded |= unreadable(language_of, known)
         warnings += warn_of_unsaid(known) if len(languages) > 1 else []
     try:

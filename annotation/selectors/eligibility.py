@@ -95,8 +95,8 @@ def own_eligibilities(
         members = members.filter(group__benchmark=benchmark)
     rows = members.select_related("group__benchmark__qualification_rule").order_by("group__name", "pk")
     groups = [(row.group, getattr(row.group.benchmark, "qualification_rule", None), row.withheld_at) for row in rows]
-    asked = [group.benchmark_id for group, rule, _withheld in groups if rule is not None and rule.required]
-    attempts = _attempts({user.pk}, asked) if asked else {}
+    required = [group.benchmark_id for group, rule, _withheld in groups if rule is not None and rule.required]
+    attempts = _attempts({user.pk}, required) if required else {}
     moment = at or timezone.now()
     return [
         _judged(group, rule, attempts.get((group.benchmark_id, user.pk), []), withheld, moment)
@@ -111,8 +111,8 @@ def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: d
         members = members.filter(user__in=users)
     held = dict(members.values_list("user_id", "withheld_at"))
     rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
-    asked = rule is not None and rule.required
-    attempts = _attempts(held, [group.benchmark_id]) if asked else {}
+    is_required = rule is not None and rule.required
+    attempts = _attempts(held, [group.benchmark_id]) if is_required else {}
     return {
         user: _judged(group, rule, attempts.get((group.benchmark_id, user), []), since, at)
         for user, since in held.items()

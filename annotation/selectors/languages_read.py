@@ -93,10 +93,10 @@ def language_rows(items: Collection[str], people: Mapping[int, Sequence[str]]) -
     )
 
 
-def refuse_unread(rows: Sequence[LanguageRow], *, asked: int) -> None:
-    """`DomainError` where fewer than ``asked`` of the annotators read one of the languages."""
+def refuse_unread(rows: Sequence[LanguageRow], *, needed: int) -> None:
+    """`DomainError` where fewer than ``needed`` of the annotators read one of the languages."""
     for row in rows:
-        if row.readers < asked:
+        if row.readers < needed:
             text = ngettext(
                 "%(n)d of the chosen cases or responses is in %(language)s, which %(readers)d of the annotators read; "
                 "%(asked)d are required. Add annotators who read it, choose other languages, or assign cases in any "
@@ -106,7 +106,7 @@ def refuse_unread(rows: Sequence[LanguageRow], *, asked: int) -> None:
                 "language.",
                 row.items,
             )
-            values = {"n": row.items, "language": row.name, "readers": row.readers, "asked": asked}
+            values = {"n": row.items, "language": row.name, "readers": row.readers, "asked": needed}
             raise DomainError(text % values)
 
 

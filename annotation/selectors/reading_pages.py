@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
-from annotation.selectors.review_rounds import REVIEWED_FIELDS, TO_REVIEW, asked_before, decisions_before
+from annotation.selectors.review_rounds import REVIEWED_FIELDS, TO_REVIEW, decisions_before, review_requests
 from annotation.selectors.reviews import AmendedLine, amendments_of
 from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
@@ -112,7 +112,7 @@ class GradingRow:
     version: int = 0
     saved_at: datetime | None = None
     amended: AmendedLine | None = None  # the amendment of the last check, if any
-    asked: str = ""  # the line with which the check of the round before asked to review the criterion
+    review_request: str = ""  # the line with which the check of the round before asked to review the criterion
     answer: str = ""  # of the annotator, to that line
     before: GradingRow | None = None  # the decision of the round before, if there was one
 
@@ -181,11 +181,11 @@ def _beside_former_round(rows: list[GradingRow], assignment: Assignment, number:
     """``rows`` of round ``number`` with the decisions of the round before, and what its check asked to review."""
     if number == 1:
         return rows
-    asked, before = asked_before(assignment, number), decisions_before(assignment, number)
+    requests, before = review_requests(assignment, number), decisions_before(assignment, number)
     return [
         replace(
             row,
-            asked=asked.get(row.line.id, ""),
+            review_request=requests.get(row.line.id, ""),
             before=grading_row(row.line, before[row.line.id]) if row.line.id in before else None,
         )
         for row in rows
@@ -257,7 +257,7 @@ class CheckRow:
     @property
     def again(self) -> bool:
         """Whether a later round is about this criterion: its review was asked for, or the decision is another now."""
-        return bool(self.given.asked) or self.given.changed
+        return bool(self.given.review_request) or self.given.changed
 
 
 def check_rows(assignment: Assignment, criterion: int | None = None, *, number: int | None = None) -> list[CheckRow]:

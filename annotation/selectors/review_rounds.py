@@ -13,7 +13,7 @@ CHECK_CHOICES = [*Outcome.choices, (TO_REVIEW, TO_REVIEW)]
 REVIEWED_FIELDS = ("outcome", "borderline", "note", "evidence")
 
 
-def asked_before(assignment: Assignment, number: int) -> dict[int, str]:
+def review_requests(assignment: Assignment, number: int) -> dict[int, str]:
     """Criterion (id) → the line with which the check of the round before ``number`` asked to review it."""
     if number == 1:
         return {}
@@ -38,25 +38,36 @@ def is_changed(decision: Decision | None, before: Decision | None) -> bool:
 
 def unreviewed_criteria(assignment: Assignment) -> set[int]:
     """Criteria (ids) that the annotator was asked to review, and has neither changed nor answered."""
-    asked = asked_before(assignment, assignment.round)
-    if not asked:
+    requests = review_requests(assignment, assignment.round)
+    if not requests:
         return set()
     before = decisions_before(assignment, assignment.round)
-    rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=asked)
+    rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=requests)
     now = {row.criterion_id: row for row in rows}
     return {
         criterion
-        for criterion in asked
+        for criterion in requests
         if not (criterion in now and now[criterion].answer)
         and not is_changed(now.get(criterion), before.get(criterion))
     }
 
 
 REVIEW_COLUMNS = (
-    *("batch", "case", "candidate", "setting", "sample", "physician", "checker", "round", "criterion", "asked"),
+    *(
+        "batch",
+        "case",
+        "candidate",
+        "setting",
+        "sample",
+        "physician",
+        "checker",
+        "round",
+        "criterion",
+        "review_request",
+    ),
     *("outcome", "outcome_after", "changed", "answer"),
 )
-REVIEW_TEXT = ("batch", "case", "candidate", "setting", "physician", "checker", "asked", "answer")
+REVIEW_TEXT = ("batch", "case", "candidate", "setting", "physician", "checker", "review_request", "answer")
 
 
 def review_rows(batch: Batch) -> Iterator[dict[str, Any]]:
@@ -94,7 +105,7 @@ def review_rows(batch: Batch) -> Iterator[dict[str, Any]]:
             "checker": names.get(check.checker_id, ""),
             "round": check.round,
             "criterion": positions.get((work.rubric_id, mark.criterion_id)),
-            "asked": mark.reason,
+            "review_request": mark.reason,
             "outcome": before.outcome if before else "",
         }
         if submitted and after is not None:

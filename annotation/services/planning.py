@@ -130,7 +130,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     language_of = languages_of(set(cases.values()))
     languages = language_rows([language_of[case] for case in cases.values()], {user: known[user] for user in able})
     if terms.match_languages:
-        refuse_unread(languages, asked=min(terms.annotators_per_item, len(able)))
+        refuse_unread(languages, needed=min(terms.annotators_per_item, len(able)))
         if terms.fraction == 1:  # which responses a smaller share is drawn from is not known yet
             refuse_unchecked({row.tag for row in languages}, {user: known[user] for user in team.checkers})
         unread = unreadable(language_of, known)

@@ -141,7 +141,7 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "flagged": sum(row.flagged for row in rows),
         "place": reading_pages.queue_place(assignment),
         "returned": reading_pages.last_return(assignment),
-        "to_review": sum(bool(row.asked or row.amended) for row in rows) if returned else 0,
+        "to_review": sum(bool(row.review_request or row.amended) for row in rows) if returned else 0,
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": reading_pages.last_save(rows),
         "skip_reasons": Skip.Reason.choices,

@@ -62,8 +62,8 @@ _ENOUGH_WORDS = 3  # fewer words decide only if each is a word of the language
 _SHARE = 0.3  # of the words of a text that must speak for a language
 _LEAD = 1.4  # times as much as for the next one
 _ALIKE, _LEAD_AMONG_ALIKE = {"da", "nb"}, 1.02  # most words are the same
-_FEWEST_LETTERS = 4  # of all words
-_LEAST_SCORE = 0.7  # one word that two languages have
+_MIN_LETTERS = 4  # of all words
+_MIN_SCORE = 0.7  # one word that two languages have
 
 
 def detect_language(text: str) -> str:
@@ -134,7 +134,7 @@ def _lexicon() -> dict[str, tuple[tuple[str, float], ...]]:
 def _by_words(words: Sequence[str]) -> str:
     """The language that most of ``words`` speak for, if it is clearly ahead of the next."""
     words = [word for word in words if len(word) > 1 or word in _ONE_LETTER]
-    if sum(map(len, words)) < _FEWEST_LETTERS:
+    if sum(map(len, words)) < _MIN_LETTERS:
         return ""
     lexicon, scores, hits = _lexicon(), defaultdict[str, float](float), Counter[str]()
     for word in words:
@@ -151,7 +151,7 @@ def _by_words(words: Sequence[str]) -> str:
     if hits[best] < (len(words) if len(words) < _ENOUGH_WORDS else _SHARE * len(words)):
         return ""
     lead = _LEAD_AMONG_ALIKE if {best, other} == _ALIKE else _LEAD
-    return best if most >= lead * second and most >= _LEAST_SCORE else ""
+    return best if most >= lead * second and most >= _MIN_SCORE else ""
 
 
 _ONE_LETTER = frozenset("aeiouyàèéóöøå")

@@ -37,9 +37,9 @@ def set_language(*, benchmark: Benchmark, cases: Collection[str], language: str)
 
 @transaction.atomic
 def detect_languages(*, benchmark: Benchmark) -> tuple[int, int]:
-    """Detect the languages of cases that have none: how many were found, and how many stay without one."""
+    """Detect the languages of cases that have none: how many were detected, and how many stay without one."""
     rows = Case.objects.filter(benchmark=benchmark, language="").select_for_update(no_key=True).order_by("pk")
-    found, missing = 0, 0
+    detected, missing = 0, 0
     columns = ("pk", "conversation", "reference_answer")
     cases = list(rows.values_list("pk", flat=True))
     for start in range(0, len(cases), CHUNK):
@@ -50,10 +50,10 @@ def detect_languages(*, benchmark: Benchmark) -> tuple[int, int]:
             by_language[detect_case_language(conversation, [reference, *answers[pk]])].append(pk)
         missing += len(by_language.pop("", []))
         for language, keys in by_language.items():
-            found += Case.objects.filter(pk__in=keys).update(
+            detected += Case.objects.filter(pk__in=keys).update(
                 language=language, language_detected=True, edit_version=F("edit_version") + 1
             )
-    return found, missing
+    return detected, missing
 
 
 def _answers(cases: Collection[int]) -> dict[int, list[str]]:

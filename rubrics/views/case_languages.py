@@ -72,9 +72,9 @@ def set_languages(request: SignedInRequest, slug: str) -> HttpResponse:
 def detect(request: SignedInRequest, slug: str) -> HttpResponse:
     """Detect the languages of the cases that have none."""
     benchmark = access.get_administered_benchmark(request.user, slug)
-    found, missing = detect_languages(benchmark=benchmark)
-    words = ngettext("A language was detected for %(n)d case.", "A language was detected for %(n)d cases.", found)
-    text = words % {"n": found}
+    detected, missing = detect_languages(benchmark=benchmark)
+    words = ngettext("A language was detected for %(n)d case.", "A language was detected for %(n)d cases.", detected)
+    text = words % {"n": detected}
     if missing:
         left = ngettext(
             "%(n)d case still has none: its text is too short or mixes languages.",

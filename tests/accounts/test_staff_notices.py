@@ -68,7 +68,7 @@ def refuse(attempt: Attempt[Report]) -> None:
     raise DomainError("canary reason")
 
 
-def told(*kinds: str) -> list[tuple[int, str]]:
+def noticed(*kinds: str) -> list[tuple[int, str]]:
     rows = Notification.objects.filter(kind__in=kinds) if kinds else Notification.objects.all()
     return sorted(rows.values_list("user_id", "kind"))
 
@@ -84,19 +84,19 @@ def lines_of(user: User) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [9, 10])
-def test_who_requested_a_report_is_told_unless_they_still_watched(
+def test_who_requested_a_report_gets_a_notice_unless_they_still_watched(
     people: tuple[Benchmark, User, User, User], seconds: int
 ) -> None:
     benchmark, _first, _second, researcher = people
     report = report_of(benchmark, researcher, seconds=seconds)
     Computing(finish).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == ([] if seconds < 10 else [(researcher.pk, "job_done")])
+    assert noticed() == ([] if seconds < 10 else [(researcher.pk, "job_done")])
     if seconds == 10:
         assert "Report ready: Agreement." in lines_of(researcher)
         assert Notification.objects.get().url == f"/b/cardio/agreement/{report.public_id}/"
 
 
-def test_a_failed_job_is_told_to_every_admin_and_to_who_started_it(
+def test_a_failed_job_notifies_every_admin_and_who_started_it(
     people: tuple[Benchmark, User, User, User],
 ) -> None:
     benchmark, first, second, researcher = people
@@ -104,29 +104,29 @@ def test_a_failed_job_is_told_to_every_admin_and_to_who_started_it(
     BenchmarkFactory(admin=other)
     report = report_of(benchmark, researcher, seconds=60)
     Computing(refuse).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == sorted((user.pk, "job_failed") for user in (first, second, researcher))
+    assert noticed() == sorted((user.pk, "job_failed") for user in (first, second, researcher))
     assert "Report failed: Agreement." in lines_of(second)
     assert "canary" not in lines_of(second)
 
 
-def test_whoever_watches_a_job_fail_is_not_told_but_the_other_admins_are(
+def test_whoever_watches_a_job_fail_gets_no_notice_but_the_other_admins_do(
     people: tuple[Benchmark, User, User, User],
 ) -> None:
     benchmark, first, second, _researcher = people
     report = report_of(benchmark, first, seconds=2)
     Computing(refuse).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == [(second.pk, "job_failed")]
+    assert noticed() == [(second.pk, "job_failed")]
 
 
-def test_who_runs_the_benchmark_no_longer_is_told_nothing(people: tuple[Benchmark, User, User, User]) -> None:
+def test_who_runs_the_benchmark_no_longer_gets_no_notice(people: tuple[Benchmark, User, User, User]) -> None:
     benchmark, _first, _second, researcher = people
     benchmark.roles.filter(user=researcher).update(active=False)
     report = report_of(benchmark, researcher, seconds=60)
     Computing(finish).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == []
+    assert noticed() == []
 
 
-def test_a_job_that_lost_its_workers_is_told_once(people: tuple[Benchmark, User, User, User]) -> None:
+def test_a_job_that_lost_its_workers_is_one_notice(people: tuple[Benchmark, User, User, User]) -> None:
     benchmark, first, second, _researcher = people
     report = report_of(benchmark, first, seconds=600)
     Report.objects.filter(pk=report.pk).update(
@@ -134,7 +134,7 @@ def test_a_job_that_lost_its_workers_is_told_once(people: tuple[Benchmark, User,
     )
     for _number in range(2):
         Computing(finish).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == sorted([(first.pk, "job_failed"), (second.pk, "job_failed")])
+    assert noticed() == sorted([(first.pk, "job_failed"), (second.pk, "job_failed")])
 
 
 def test_a_job_that_another_worker_took_tells_nobody(people: tuple[Benchmark, User, User, User]) -> None:
@@ -146,7 +146,7 @@ def test_a_job_that_another_worker_took_tells_nobody(people: tuple[Benchmark, Us
         attempt.finish(progress=1.0)
 
     Computing(superseded).run(job_id=report.pk, clock=lambda: NOON)
-    assert told() == []
+    assert noticed() == []
 
 
 def test_the_notice_and_the_result_are_kept_together_or_not_at_all(people: tuple[Benchmark, User, User, User]) -> None:
@@ -160,14 +160,14 @@ def test_the_notice_and_the_result_are_kept_together_or_not_at_all(people: tuple
 
     Computing(undone).run(job_id=report.pk, clock=lambda: NOON)
     assert Report.objects.get(pk=report.pk).status == "failed"
-    assert {kind for _user, kind in told()} == {"job_failed"}
+    assert {kind for _user, kind in noticed()} == {"job_failed"}
 
 
 def test_a_refused_file_concerns_who_uploaded_it_alone(people: tuple[Benchmark, User, User, User]) -> None:
     benchmark, first, _second, _researcher = people
     job = ImportJob.objects.create(benchmark=benchmark, kind="cases", file_name="canary.jsonl", created_by=first)
     IMPORTS.ended(job, status="refused", at=job.created_at + timedelta(minutes=1))
-    assert told() == [(first.pk, "job_failed")]
+    assert noticed() == [(first.pk, "job_failed")]
     assert "The file was not imported because it has errors: Cases." in lines_of(first)
     assert "canary.jsonl" in lines_of(first)
     sweep_mails(at=timezone.now() + timedelta(minutes=2))
@@ -194,9 +194,9 @@ def test_a_batch_is_completed_by_its_last_response_and_once() -> None:
     workshop = build_workshop(responses=1, annotators_per_item=2)
     first, second = Assignment.objects.filter(batch=workshop.batch).order_by("pk")
     decide(first, "met", "met", "met")
-    assert told("batch") == []
+    assert noticed("batch") == []
     decide(second, "met", "not_met", "met")
-    assert told("batch", "conflict") == [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict")]
+    assert noticed("batch", "conflict") == [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict")]
     page = lines_of(workshop.admin)
     assert (
         "All work in “Group A: Pilot batch” is completed. 1 response with conflicts is waiting for adjudication."
@@ -231,14 +231,14 @@ def test_two_physicians_who_end_a_batch_at_the_same_moment_complete_it() -> None
         thread.start()
     for thread in threads:
         thread.join()
-    assert told("batch") == [(workshop.admin.pk, "batch")]
+    assert noticed("batch") == [(workshop.admin.pk, "batch")]
 
 
 def test_conflicts_of_a_day_are_one_notice(people: tuple[Benchmark, User, User, User]) -> None:
     benchmark, first, second, _researcher = people
     for minutes in range(5):
         notify_of_conflicts(benchmark=benchmark, count=2, at=NOON + timedelta(minutes=minutes))
-    assert told() == sorted([(first.pk, "conflict"), (second.pk, "conflict")])
+    assert noticed() == sorted([(first.pk, "conflict"), (second.pk, "conflict")])
     assert "Physicians disagreed about 10 responses." in lines_of(first)
     # A day ends with the daily mail at seven, so that the mail has all of it.
     Notification.objects.update(read_at=NOON)
@@ -281,7 +281,7 @@ def beat(at: datetime) -> None:
     )
 
 
-def test_an_outage_is_told_once_and_mailed_without_a_worker(people: tuple[Benchmark, User, User, User]) -> None:
+def test_an_outage_is_one_notice_and_mailed_without_a_worker(people: tuple[Benchmark, User, User, User]) -> None:
     _benchmark, first, second, _researcher = people
     choose_deliveries(user=second, choices={"worker": "product"})
     beat(NOON)
@@ -289,7 +289,7 @@ def test_an_outage_is_told_once_and_mailed_without_a_worker(people: tuple[Benchm
     assert not notify_of_outage(watched_since=began, at=NOON + SILENT_AFTER - timedelta(seconds=1))
     for seconds in (0, 30, 60):
         assert notify_of_outage(watched_since=began, at=NOON + SILENT_AFTER + timedelta(seconds=seconds))
-    assert told() == sorted([(first.pk, "worker"), (second.pk, "worker")])
+    assert noticed() == sorted([(first.pk, "worker"), (second.pk, "worker")])
     (sent,) = mail.outbox
     assert sent.to == [first.email]
     assert "No worker has been running since 2 March 2026, 12:00." in sent.body

@@ -157,7 +157,7 @@ def test_the_preview_shows_the_languages_and_who_reads_them() -> None:
     assert "languages not named" not in page
 
 
-def test_the_api_makes_a_batch_that_matches_languages_unless_told_otherwise() -> None:
+def test_the_api_makes_a_batch_that_matches_languages_unless_it_says_otherwise() -> None:
     group, _english, _both = two_readers("en", "zh")
     benchmark = group.benchmark
     client = admin_of(benchmark)
@@ -177,10 +177,10 @@ def test_cases_to_label_go_to_those_who_read_them() -> None:
         CaseFactory(benchmark=benchmark, language=language)
     group = ExpertGroupFactory(benchmark=benchmark)
     english, both = reads(member(group), "en"), reads(member(group), "en", "zh")
-    asked = question(benchmark)
+    urgency = question(benchmark)
     with pytest.raises(DomainError, match="2 of the chosen cases or responses are in Chinese"):
-        give_out(group, asked, annotators=2)
-    batch = give_out(group, asked, annotators=1)
+        give_out(group, urgency, annotators=2)
+    batch = give_out(group, urgency, annotators=1)
     languages = LabelTask.objects.filter(batch=batch).values_list("annotator", "case__language")
     assert sorted(languages) == sorted([(english.pk, "en"), (both.pk, "zh"), (both.pk, "zh")])
     tasks = list(LabelTask.objects.filter(annotator=both))

@@ -206,7 +206,7 @@ def test_an_admin_gets_marks_and_answers_as_csv(checked: Workshop) -> None:
 
     def table() -> list[list[str]]:
         rows = csv.DictReader(io.StringIO(signed_in(checked.admin).get(url).getvalue().decode("utf-8-sig")))
-        names = ("criterion", "asked", "outcome", "outcome_after", "changed", "answer")
+        names = ("criterion", "review_request", "outcome", "outcome_after", "changed", "answer")
         return [[line[name] for name in names] for line in rows]
 
     marks = [["1", "Is this about children?", "met"], ["3", "Which dose?", "met"]]
@@ -248,7 +248,7 @@ def test_the_api_carries_marks_and_answers(checked: Workshop) -> None:
     own = signed_in(checked.annotator)
     url = f"/api/v1/work/assignments/{row.public_id}/"
     line = own.get(url).json()["rows"][0]
-    assert (line["asked"], line["answer"], line["changed"]) == ("Which dose?", "", False)
+    assert (line["review_request"], line["answer"], line["changed"]) == ("Which dose?", "", False)
     refused = own.post(f"{url}submit/")
     assert (refused.status_code, refused.json()["missing"]) == (422, [first])
     decision = {"criterion": first, "outcome": "met", "answer": "5 mg.", "version": line["version"]}

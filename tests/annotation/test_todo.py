@@ -33,7 +33,7 @@ def test_lines_are_in_the_order_of_due_dates_and_what_blocks_comes_first() -> No
     assert [row.title for row in by_due_date([undated, late, soon, blocks])] == ["blocks", "soon", "late", "undated"]
 
 
-def test_the_total_is_said_only_if_each_line_has_an_estimate() -> None:
+def test_the_total_is_shown_only_if_each_line_has_an_estimate() -> None:
     assert seconds_of([line("a", seconds=60), line("b", seconds=90)]) == 150
     assert seconds_of([line("a", seconds=60), line("b")]) is None
     assert seconds_of([line("a", seconds=60), line("b", seconds=60, each=True)]) is None

@@ -18,13 +18,13 @@ from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, Res
 pytestmark = pytest.mark.django_db
 
 
-def asked(text: str) -> list[dict[str, str]]:
+def question(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
 def missing(benchmark: Benchmark, text: str) -> Case:
     """A case without a language."""
-    return CaseFactory(benchmark=benchmark, conversation=asked(text), language="")
+    return CaseFactory(benchmark=benchmark, conversation=question(text), language="")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def imported(path: Path, *rows: dict[str, object]) -> dict[str, tuple[str, bool]
 
 def example(key: str, text: str, **fields: object) -> dict[str, object]:
     rubric = {"criterion": "Advises rest", "points": 1, "tags": []}
-    return {"prompt_id": key, "prompt": asked(text), "rubrics": [rubric], "example_tags": [], **fields}
+    return {"prompt_id": key, "prompt": question(text), "rubrics": [rubric], "example_tags": [], **fields}
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_the_database_keeps_a_wrong_tag_and_a_detected_nothing_out(benchmark: Be
 def test_detection_fills_in_what_is_missing_and_leaves_the_rest(admin: Client, benchmark: Benchmark) -> None:
     texts = {"fr": "J'ai mal à la gorge depuis trois jours.", "": "45y F"}
     cases = {tag: missing(benchmark, text) for tag, text in texts.items()}
-    wrong = CaseFactory(benchmark=benchmark, conversation=asked(texts["fr"]), language="en")
+    wrong = CaseFactory(benchmark=benchmark, conversation=question(texts["fr"]), language="en")
     answered = missing(benchmark, "45y F")
     physician = CandidateFactory(benchmark=benchmark, kind="physician")
     ResponseFactory(case=answered, candidate=physician, text="¿Qué síntomas tiene la paciente y desde cuándo?")

@@ -415,7 +415,7 @@ def test_the_api_does_what_the_pages_do(world: WritingWorld) -> None:
     assert send(admin, "benchmarks/world/writing/", {**body, **aided, "references": ["nobody"]}).status_code == 400
     for place, name in enumerate((shown.name, shown.public_id)):
         given = {**body, **aided, "title": f"Beside {place}", "references": [name]}
-        made = send(admin, "benchmarks/world/writing/", given)
-        assert made.status_code == 201, made.json()
-        batch = Batch.objects.select_related("writing_terms").get(public_id=made.json()["id"])
+        batch_answer = send(admin, "benchmarks/world/writing/", given)
+        assert batch_answer.status_code == 201, batch_answer.json()
+        batch = Batch.objects.select_related("writing_terms").get(public_id=batch_answer.json()["id"])
         assert list(batch.writing_terms.references.all()) == [shown]

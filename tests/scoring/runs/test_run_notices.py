@@ -59,9 +59,7 @@ def test_a_finished_run_tells_who_started_it(answered: Benchmark, admin: User, l
     assert client.get(notice.url).status_code == 200
 
 
-def test_a_dead_endpoint_is_told_to_the_other_admins_at_once(
-    answered: Benchmark, admin: User, loopback: Loopback
-) -> None:
+def test_a_dead_endpoint_reaches_the_other_admins_at_once(answered: Benchmark, admin: User, loopback: Loopback) -> None:
     starter = UserFactory()
     answered.roles.create(user=starter, role="admin")
     assert ended(answered, loopback, starter, "401", seconds=0).status == "incomplete"
@@ -77,8 +75,8 @@ def test_a_budget_that_is_used_up_has_a_notice_of_its_own(
     answered.roles.create(user=starter, role="researcher")
     run = ended(answered, loopback, starter, "ok", seconds=60, budget=Decimal("0.0001"))
     assert run.status == "incomplete"
-    told = Notification.objects.values_list("user", "kind")
-    assert sorted(told) == sorted([(admin.pk, "budget"), (starter.pk, "budget")])
+    notices = Notification.objects.values_list("user", "kind")
+    assert sorted(notices) == sorted([(admin.pk, "budget"), (starter.pk, "budget")])
     assert "The run of judge grader stopped because its budget is used up." in page_of(admin)
 
 
