@@ -55,8 +55,8 @@ class ReportForm(forms.Form):
         initial=Report.Interval.JACKKNIFE,
         required=False,
         help_text=_(
-            "With few cases, percentile intervals are too short. Use them only to reproduce published "
-            "figures that used them."
+            "With few cases, those of the percentile bootstrap are too narrow. Use them only to reproduce published "
+            "figures."
         ),
     )
     ready: bool = True

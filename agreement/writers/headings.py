@@ -209,7 +209,7 @@ _ENDINGS = {"spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "differen
 _LETTERS = {"b": "First alone", "c": "Second alone"}
 # The heading of a difference, by a column that stands beside it.
 _DIFFERENCES = {
-    "rho_judge": "Judge less physician",
+    "rho_judge": "Judge minus physician",
     "mf1_a": "A less B",
     "bound": "Judge less ceiling",
     "chat": "Advice less forced choice",

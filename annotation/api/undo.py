@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
@@ -13,7 +12,7 @@ from rest_framework.response import Response
 from accounts.models import User
 from annotation import access, services
 
-UNDONE = {204: None, 409: OpenApiTypes.OBJECT}
+UNDONE = {204: None}
 
 
 def _me(request: Request) -> User:

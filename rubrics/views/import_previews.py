@@ -27,6 +27,7 @@ TARGETS = {
     "prompt": _("User’s question"),
     "conversation": _("Conversation with turns"),
     "difficulty": _("Difficulty"),
+    "language": _("Language"),
     "case_tags": _("Tags of the case"),
     "user_role": _("User’s role"),
     "reference_answer": _("Reference answer"),

@@ -18,10 +18,10 @@ def schemas_by_kind() -> dict[str, dict[str, Any]]:
     """Kind → its settings; a chat judge has those of its task."""
     chat, levels = object_schema(ChatConfig), object_schema(AcuityConfig, **_SCALE)
     return {
-        Judge.Kind.CHAT: {"oneOf": [chat, levels]},
-        Judge.Kind.TRAINED: object_schema(TrainedConfig),
-        Judge.Kind.JURY: object_schema(JuryConfig),
-        Judge.Kind.IMPORTED: {
+        Judge.Kind.CHAT.value: {"oneOf": [chat, levels]},
+        Judge.Kind.TRAINED.value: object_schema(TrainedConfig),
+        Judge.Kind.JURY.value: object_schema(JuryConfig),
+        Judge.Kind.IMPORTED.value: {
             "type": "object",
             "description": "Empty: its verdicts come from files.",
             "properties": {},

@@ -85,11 +85,11 @@ def test_the_refusal_has_the_shape_of_the_route_and_the_words_of_its_reader(clie
     page = client.post(SIGN_IN, CONTENT_LENGTH=str(4 * MB))
     assert page.status_code == 413
     assert page.headers["Content-Type"].startswith("text/html")
-    assert "at most 3 MB" in page.content.decode()
+    assert "the limit here is 3 MB" in page.content.decode()
     for path, headers in ((IMPORT_API, {}), (SIGN_IN, {"HTTP_ACCEPT": "application/json"})):
         answer = client.post(path, CONTENT_LENGTH=str(4 * MB), **headers)
         assert answer.status_code == 413
         assert list(answer.json()) == ["detail"]
-        assert "at most 3 MB" in answer.json()["detail"]
+        assert "the limit here is 3 MB" in answer.json()["detail"]
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "zh-hans"
     assert 'lang="zh-hans"' in client.post(SIGN_IN, CONTENT_LENGTH=str(4 * MB)).content.decode()

@@ -73,7 +73,7 @@ def make_batch(admin: Page, group: str, cases: list[str], criteria: int) -> None
     admin.get_by_label("Title").fill(f"Round one, {group}")
     admin.get_by_label("Expert group").select_option(label=group)
     admin.get_by_label("Physician", exact=True).check()
-    admin.get_by_label("Cases").fill(", ".join(cases))
+    admin.get_by_role("textbox", name="Cases").fill(", ".join(cases))
     admin.get_by_label("Annotators per response").fill("2")
     admin.get_by_label("Also assign work to invited people").check()
     expect(admin.locator("#preview .tile dd").nth(1)).to_have_text(str(2 * criteria))

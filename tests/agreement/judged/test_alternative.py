@@ -138,7 +138,7 @@ def test_two_physicians_give_no_verdict_and_one_none_at_all(study: Study, client
     assert "2 of the 3 tested annotators needed" in summary["note"]
     client.force_login(study.admin)
     page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
-    assert "No verdict" in page and "replace one of these physicians" not in page
+    assert "No conclusion" in page and "replace one of these physicians" not in page
     alone = ask(study, group="alone")
     assert alone.status == "failed" and "two physicians" in alone.error
     # All physicians of the benchmark: the four of three groups.

@@ -158,4 +158,4 @@ def test_what_cannot_be_compared_is_refused(study: Study) -> None:
     )
     services.run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
-    assert report.status == "failed" and "no pair" in report.error
+    assert report.status == "failed" and "No pair was decided" in report.error

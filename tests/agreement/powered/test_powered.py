@@ -197,7 +197,7 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
 @pytest.mark.slow
 def test_the_report_names_what_is_unknown_about_the_sample(study: Study) -> None:
     for frame, imported, phrase in (
-        ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
+        ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from some of the cases"),
         ({"imported": True}, True, "not recorded how the graded responses were drawn"),
     ):
         Batch.objects.update(frame=frame, imported=imported)
@@ -211,7 +211,7 @@ def test_the_report_names_what_is_unknown_about_the_sample(study: Study) -> None
         for n in [later.items.filter(response__candidate__name=name).count()]
     ]
     Batch.objects.filter(pk=later.pk).update(frame={"filter": {"registers": ["lay"]}})
-    assert any("came by several draws" in row["note"] for row in accuracy(study))
+    assert any("come from several draws" in row["note"] for row in accuracy(study))
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against
     study.judge("Broken", lambda pair: "invalid" if pair in broken else study.outcomes["Judge"][pair])
     row = next(row for row in accuracy(study, "Broken") if row["candidate"] == "alpha")
     assert row["n_labelled"] == graded(study, "alpha") - 1
-    assert "1 graded response without a score to put beside the judge’s" in row["note"]
+    assert "1 graded response without a score to compare with the judge’s" in row["note"]
     sound = next(row for row in accuracy(study) if row["candidate"] == "alpha")
     assert row["judge"] == pytest.approx(sound["judge"] - 100 * len(broken) / (4 * CASES), abs=1e-9)
     assert broken

@@ -198,7 +198,7 @@ def test_a_report_that_can_have_no_figures_says_why(study: Study) -> None:
     failed = ask(other, kind="fidelity", judge="echo", group_a="group:A", group_b="group:B")
     assert failed.status == JobStatus.FAILED
     page = signed_in(other.admin).get(f"/b/{other.benchmark.slug}/agreement/{failed.public_id}/").content.decode()
-    assert "No pair was decided by" in page
+    assert "There is no pair that" in page
     assert 'hx-trigger="every 1s"' not in page
 
 

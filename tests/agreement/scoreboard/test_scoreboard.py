@@ -405,7 +405,7 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     methods = methods_of(report).text
     assert "J: version 1, run" in methods
     assert "96 of 96 responses have a rubric score" in methods  # 24 cases, 4 candidates
-    assert "and 0 on which the annotators of a group disagreed" in methods
+    assert "and 0 on which the annotators of a group were divided" in methods
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html

@@ -173,7 +173,7 @@ def test_another_encoding_or_delimiter_is_chosen_and_finds_the_columns_anew(sign
     job = upload(signed_in, "case,question,criterion,points\nc-1,é,è,5\n".encode("windows-1252"))
     assert job.counts["previews"][0]["table"]["encoding"] == "windows-1252"
     other = send(signed_in, job, "preview", encoding="gb18030", delimiter="")
-    assert "is not gb18030" in page_of(signed_in, other)
+    assert "that is not valid gb18030" in page_of(signed_in, other)
     wrong = signed_in.post(f"/b/bench/imports/{job.public_id}/preview/", {"action": "preview", "encoding": "ebcdic"})
     assert wrong.status_code == 422
     parted = send(signed_in, job, "preview", encoding="windows-1252", delimiter="semicolon")
@@ -183,7 +183,7 @@ def test_another_encoding_or_delimiter_is_chosen_and_finds_the_columns_anew(sign
 def test_responses_and_jsonl_have_a_preview_too(signed_in: Client, benchmark: Benchmark) -> None:
     CaseFactory(benchmark=benchmark, key="c-1")
     job = upload(signed_in, b"case,model A,model B\nc-1,yes,no\n", "responses", "r.csv")
-    assert "Say below which columns hold" in page_of(signed_in, job)
+    assert "Choose the columns for:" in page_of(signed_in, job)
     columns = {"column-1": "answers", "column-2": "answers"}
     job = send(signed_in, job, "preview", **columns)
     assert [row["candidate"] for row in job.counts["previews"][0]["rows"]] == ["model A", "model B"]
