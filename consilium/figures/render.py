@@ -117,6 +117,8 @@ def _resized(svg: str, width: int, units_a_mm: float, unit: str) -> str:
 
 
 def _svg(drawing: Drawing, palette: Palette) -> str:
+    # Altair looks pandas up in sys.modules: while another thread imports it, only half of it is there.
+    import pandas  # noqa: F401
     import vl_convert
 
     _register_fonts()

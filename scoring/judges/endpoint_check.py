@@ -34,11 +34,13 @@ def asked_once(config: AskingConfig, *, timeout_s: float) -> Endpoint:
     )
 
 
-def check_endpoint(config: AskingConfig) -> None:
-    """Send one short request; `EndpointCheckFailed` unless the model answers. What it answers does not matter."""
+def check_endpoint(config: AskingConfig, messages: Messages | None = None) -> None:
+    """Send one request, ``messages`` or a short one; `EndpointCheckFailed` unless the model answers.
+
+    What the model answers does not matter.
+    """
     endpoint = asked_once(config, timeout_s=MAX_SECONDS)
-    messages: Messages = [{"role": "user", "content": QUESTION}]
-    body = body_of(messages, endpoint.parameters())
+    body = body_of(messages or [{"role": "user", "content": QUESTION}], endpoint.parameters())
 
     async def once() -> None:
         async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:

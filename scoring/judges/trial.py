@@ -12,7 +12,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.db.models import Exists, OuterRef
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -25,10 +24,11 @@ from consilium.llm.errors import EndpointRefused
 from consilium.llm.judging import Call, Judgement, judge_body
 from consilium.llm.meter import Allowance
 from consilium.llm.parsing import ParsedVerdict
-from consilium.llm.prompts import JudgeItem, Messages, body_of, messages_for, messages_for_all, nonce_for
+from consilium.llm.prompts import JudgeItem, Messages, body_of, nonce_for
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.endpoint_check import asked_once, how_to_fix
+from scoring.judges.example import example_item, example_language, messages_about
 from scoring.judges.prompt_previews import Passage, passages_of
 from scoring.models import Judge
 from scoring.work.chat import nonce_key
@@ -36,22 +36,6 @@ from scoring.work.chat import nonce_key
 # A page waits for the answer, and a web process has 60 s for a request.
 MAX_SECONDS = 45.0
 MAX_CASES_OFFERED = 200
-# Made up: question, reply, criterion and points, in the languages of the pages.
-EXAMPLES: dict[str, tuple[str, str, str, int]] = {
-    "en": (
-        "I take a blood thinner and cut my hand an hour ago. It is not deep, but it keeps oozing. What should I do?",
-        "Press firmly on the cut with a clean cloth for fifteen minutes and raise your hand. Do not skip your tablet. "
-        "If the bleeding does not stop, go to an emergency department.",
-        "Advises not to stop or skip the blood thinner without asking a clinician.",
-        5,
-    ),
-    "zh": (
-        "我在吃抗凝药，一小时前割伤了手，伤口不深，但一直渗血。我该怎么办？",
-        "请用干净的布用力按压伤口十五分钟，并把手抬高。不要漏服抗凝药。如果血止不住，请去急诊。",
-        "建议未经医师同意不要停用或漏服抗凝药。",
-        5,
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +66,6 @@ class JudgeTrial:
     def language(self) -> str:
         """The language of the texts from outside."""
         return self.response.case.language if self.response else example_language()
-
-
-def example_language() -> str:
-    """The language of the example: Chinese for readers of Chinese pages, else English."""
-    return "zh" if (get_language() or "en").startswith("zh") else "en"
-
-
-def example_item(rule_sheet: str) -> JudgeItem:
-    """The made-up example."""
-    question, reply, criterion, points = EXAMPLES[example_language()]
-    conversation = [{"role": "user", "content": question}]
-    return JudgeItem(conversation, reply, criterion, points, rule_sheet)
 
 
 def chosen_row(benchmark: Benchmark, choice: Choice) -> tuple[Response, RubricItem]:
@@ -128,11 +100,7 @@ def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice) -> JudgeTr
         text, points = row.criterion.text, row.points
         item = JudgeItem(response.case.conversation, response.text, text, points, benchmark.rule_sheet)
     nonce = nonce_for(item, nonce_key())
-    messages = (
-        messages_for_all(config.template(), [item], nonce=nonce)
-        if config.together
-        else messages_for(config.template(), item, nonce=nonce)
-    )
+    messages = messages_about(item, config, nonce=nonce)
     try:
         judgement = asyncio.run(_ask(config, messages))
     except EndpointRefused as refused:

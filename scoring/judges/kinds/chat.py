@@ -16,6 +16,7 @@ from consilium.llm.prompts import (
     Template,
     messages_for,
     messages_for_all,
+    nonce_for,
     prompt_hash,
     request_hash,
 )
@@ -23,11 +24,12 @@ from rubrics.models import Benchmark
 from scoring.forms import ChatJudgeForm
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.endpoint_check import check_endpoint
+from scoring.judges.example import example_item, messages_about
 from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
-from scoring.work.chat import ask_endpoint, template_of
+from scoring.work.chat import ask_endpoint, nonce_key, template_of
 from scoring.work.slice_turn import SliceTurn
 
 
@@ -110,8 +112,11 @@ class ChatJudge(JudgeKind):
         return create_chat_judge(benchmark=benchmark, name=name, config=config, by=by)
 
     def check_endpoint(self, config: Mapping[str, Any]) -> None:
-        """One short request."""
-        check_endpoint(chat_config(dict(config)))
+        """One request with the judge's own prompt, about a made-up example."""
+        checked = chat_config(dict(config))
+        item = example_item(rule_sheet="")
+        # An endpoint that follows rules answers no other requests.
+        check_endpoint(checked, messages_about(item, checked, nonce=nonce_for(item, nonce_key())))
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its prompt, and a request; settings newer than the judge have their defaults."""

@@ -245,7 +245,7 @@ def test_an_encoding_may_be_chosen() -> None:
     assert not faults
     assert records[0].criteria[0].text == "è"
     _records, faults, _notes = cases(text, encoding="gb18030")
-    assert "is not gb18030" in faults[0][2]
+    assert "is not valid gb18030" in faults[0][2]
     with pytest.raises(ValueError, match="encoding"):
         table_of(io.BytesIO(text), CASES, {"file_name": "t.csv", "encoding": "ebcdic"})
 

@@ -128,7 +128,7 @@ def test_an_endpoint_that_is_down_pauses_the_run_and_is_tried_again(
     judge = chat_judge(answered, loopback, "500", attempts=1, concurrency=1, pauses=2)
     run = work(start(answered, judge))
     assert run.status == "paused"
-    assert "does not answer" in run.error
+    assert "is not responding" in run.error
     assert loopback.requests() == 20
     enqueued.clear()
     row = run.slices.get()
