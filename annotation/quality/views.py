@@ -120,7 +120,7 @@ def _rows(person: Person) -> Iterator[dict[str, Any]]:
     for figure, shown in _figures(person):
         note = shown.note or shown.figure.note
         if not shown.enough and shown.responses:
-            note = f"too little yet: {shown.responses} of {ENOUGH} responses"
+            note = f"not enough data: {shown.responses} of {ENOUGH} responses"
         yield {
             "physician": person.pseudonym,
             "group": person.membership.group.name,

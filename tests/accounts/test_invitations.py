@@ -99,7 +99,7 @@ def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client,
     again = Client()
     used = again.get(link())
     assert used.status_code == 410
-    assert "used already" in used.content.decode()
+    assert "has already been used" in used.content.decode()
     again.post(link(), {"name": "Eve", **NEW, "password": "another one here", "again": "another one here"})
     user.refresh_from_db()
     assert user.name == "Bo Li"

@@ -138,7 +138,7 @@ def test_a_second_part_leaves_the_link_as_it_is(admin: Client, group: str) -> No
     link = link_of(add(admin, group))
     Invitation.objects.update(link_shown_at=timezone.now() - timedelta(days=2))
     answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "checker"}, follow=True)
-    assert "A link for bo@example.org was already created." in answer.content.decode()
+    assert "A link for bo@example.org already exists." in answer.content.decode()
     assert Client().get(link).status_code == 200
 
 
@@ -320,7 +320,7 @@ def test_the_page_for_forgotten_passwords_says_who_helps(client: Client) -> None
 def test_a_request_for_a_link_prints_none(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
     UserFactory(email="ana@example.org")
     answer = client.post(RESET, {"email": "ana@example.org"}, follow=True)
-    assert "no mail server is set" in answer.content.decode()
+    assert "no mail server is set up" in answer.content.decode()
     assert "is on its way" not in answer.content.decode()
     printed = "".join(capfd.readouterr())
     assert "/reset/key/" not in printed

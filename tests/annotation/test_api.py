@@ -141,7 +141,7 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     # The only annotator has not opened the account, so they get work only where that is asked for.
     refused = client.post(f"{base}/batches/preview/", new, format="json")
     assert refused.status_code == 422
-    assert "invited and have not signed in yet" in str(refused.json())
+    assert "invited but have not signed in yet" in str(refused.json())
     assert member["invited"] is True
     new["include_invited"] = True
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()

@@ -66,7 +66,7 @@ def test_an_amendment_needs_a_reason_keeps_the_decision_and_can_be_taken_back(ch
     url = f"/work/checks/{row.public_id}/criteria/{first}/"
     refused = client.post(url, {"outcome": "not_met", "reason": "  "})
     assert (refused.status_code, refused["HX-Retarget"]) == (422, "#refusal")
-    assert "needs a reason" in refused.content.decode()
+    assert "an amendment needs one" in refused.content.decode()
     saved = client.post(url, {"outcome": "not_met", "reason": "It names no dose."})
     assert 'data-amended="not_met"' in saved.content.decode()
     client.post(f"/work/checks/{row.public_id}/criteria/{second}/", {"outcome": "cannot_assess", "reason": "Unclear."})
@@ -232,7 +232,7 @@ def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -
     assert not access.waiting_checks(checked.annotator).exists()
     row = checked.queue()[0]
     assert signed_in(checked.annotator).post(f"/work/checks/{row.public_id}/claim/").status_code == 404
-    with pytest.raises(DomainError, match="another part"):
+    with pytest.raises(DomainError, match="another role"):
         services.claim_check(checker=checked.annotator, waiting=Assignment.objects.filter(pk=row.pk), at=timezone.now())
 
 
@@ -341,7 +341,7 @@ def test_only_a_free_adjudicator_may_take_a_conflict(twice: Workshop) -> None:
     member(twice.group, "adjudicator", twice.annotator)
     row = twice.conflict()
     assert not access.open_adjudications(twice.annotator).exists()
-    with pytest.raises(DomainError, match="another part"):
+    with pytest.raises(DomainError, match="another role"):
         services.claim_adjudication(adjudicator=twice.annotator, waiting=Adjudication.objects.all())
     stranger = build_workshop()
     assert not access.open_adjudications(stranger.adjudicator).exists()

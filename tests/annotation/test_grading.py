@@ -208,7 +208,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     assert row.accepted_at == row.submitted_at
     late = save(client, row, criteria[0], "not_met", version=1)
     assert late.status_code == 409
-    assert "has been submitted and can no longer be changed" in late.json()["detail"]
+    assert "its decisions can no longer be changed" in late.json()["detail"]
     decide(upcoming, submit=False)
     assert client.get(f"/work/{upcoming.public_id}/next/").status_code == 204
     assert save_all(client, upcoming, [], "submit").json() == {"results": [], "next": None, "work": "/work/"}
@@ -274,7 +274,8 @@ def test_a_paused_or_closed_batch_can_be_read_and_not_written(workshop: Workshop
         services.close_batch(batch=workshop.batch, at=timezone.now())
     page = client.get(f"/work/{row.public_id}/")
     assert page.status_code == 200
-    assert f"This batch is {state}" in page.content.decode()
+    notice = "coordinator has paused this batch" if state == "paused" else "This batch is closed"
+    assert notice in page.content.decode()
     assert "submit-form" not in page.content.decode()
     for answer in (save(client, row, services.criteria_of(row)[0], version=1), save_all(client, row, [], "submit")):
         assert answer.status_code == 409

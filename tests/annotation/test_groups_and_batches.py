@@ -114,7 +114,7 @@ def test_the_pages_say_why_a_member_cannot_be_added(workshop: Workshop) -> None:
         assert words in answer.content.decode()
     twice = client.post(f"/b/{workshop.benchmark.slug}/groups/new/", {"name": other.name})
     assert twice.status_code == 422
-    assert "there already" in twice.content.decode()
+    assert "A group with this name already exists" in twice.content.decode()
 
 
 def batch_data(workshop: Workshop, **more: Any) -> dict[str, Any]:
@@ -214,8 +214,8 @@ def test_a_batch_is_not_made_when_the_preview_is_out_of_date(workshop: Workshop)
     [
         ({"annotators_per_item": 3}, "3 annotators per response are required, but the group has 2."),
         ({"annotators_per_item": 2}, "fewer than 2 physicians who can grade them"),
-        ({"tags": "theme:none"}, "No response matches"),
-        ({"cases": "unknown"}, "No response matches"),
+        ({"tags": "theme:none"}, "No responses match"),
+        ({"cases": "unknown"}, "No responses match"),
         ({"draw": 0}, "greater than or equal to 1"),
         ({"check_percent": 101}, "less than or equal to 100"),
         ({"group": "elsewhere"}, "Select a valid choice"),
@@ -280,7 +280,7 @@ def test_the_batch_page_counts_truly_and_its_csv_says_the_same() -> None:
     url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
     page = client.get(url).content.decode()
     in_check = Assignment.objects.filter(status="submitted").count()
-    words = "Accepted: 1, " if not in_check else "Handed in: 1, "
+    words = "Accepted: 1, " if not in_check else "Submitted: 1, "
     assert f"<title>{words}Draft: 1, Not started: 4</title>" in page
     rows = list(csv.DictReader(io.StringIO(b"".join(client.get(f"{url}progress.csv").streaming_content).decode())))
     assert sum(int(row["pieces"]) for row in rows) == 6

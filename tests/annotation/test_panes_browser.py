@@ -285,7 +285,7 @@ def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page:
             dock.locator("[data-choose=cannot_assess]").tap()
             expect(page.locator("[data-reason]:visible")).to_be_focused()
             page.keyboard.type("No dose is named.")
-            page.locator("[data-send]:visible").tap()
+            page.locator("button[data-send]:visible").tap()
             expect(page.locator("#saved")).to_contain_text("Saved")
             assert axe_violations(page) == []
         dock.get_by_role("button", name="Accept").tap()

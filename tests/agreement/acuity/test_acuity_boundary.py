@@ -137,7 +137,7 @@ def test_report_page_methods_command_and_api(benchmark: Benchmark, client: Clien
     assert "a level outside the two is measured from the nearer one" in shown
     assert "with cases between two levels" in client.get(page).content.decode()
     text = methods_of(report).text
-    assert "3 cases with one clear level stand in the main figures, and 5 cases between two levels" in text
+    assert "3 cases with one clear level are in the main figures, and 5 cases between two levels" in text
     assert freshness_of(report).fresh is True
     call_command("acuity", benchmark=benchmark.slug, boundary="include", out=tmp_path / "out")
     assert (tmp_path / "out" / "acuity.csv").read_text("utf-8") == csv_of(client, report, "acuity")

@@ -124,7 +124,7 @@ def test_a_report_is_of_one_judge_and_names_it(
     call_command("acuity", benchmark=benchmark.slug, judge="older", out=tmp_path / "out")
     rows = list(csv.DictReader((tmp_path / "out" / "acuity.csv").read_text("utf-8-sig").splitlines()))
     assert float(chosen(rows, candidate="P", aggregate="mode", slice="all")["accuracy"]) == 1.0
-    with pytest.raises(CommandError, match=r"No judge “none” has read .* reference set 1: newer, older"):
+    with pytest.raises(CommandError, match=r"No judge called “none” has read .* reference set 1: newer, older"):
         call_command("acuity", benchmark=benchmark.slug, judge="none", out=tmp_path / "none")
 
     page = f"/b/{benchmark.slug}/acuity/"
@@ -268,7 +268,7 @@ def test_rates_of_advice_are_put_right_by_what_physicians_read(
     page = page_of(client, report)
     assert "Advice, corrected with physicians’ readings" in page
     assert page.count("not yet checked</span>") == 3  # above, at its series, and at its rates
-    assert "by the judge 80.0%" in page
+    assert "judge alone: 80.0%" in page
 
     call_command("acuity", benchmark=scale.benchmark.slug, out=tmp_path / "out")
     assert (tmp_path / "out" / "powered.csv").read_text("utf-8") == csv_of(client, report, "powered")

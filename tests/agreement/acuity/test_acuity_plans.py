@@ -56,7 +56,7 @@ def signed(benchmark: Benchmark, **values: Any) -> AcuityPlan:
         ({"levels": ["ONE"]}, "levels: "),
         ({"order": "up"}, "order: "),
         ({"formats": ["qa", "voice"]}, "formats.1: "),
-        ({"measures": ["kappa"]}, "measures: There is no measure kappa: accuracy, "),
+        ({"measures": ["kappa"]}, "measures: There is no measure kappa. Available: accuracy, "),
         ({"penalties": {"r": 0}}, "penalties.r: "),
         ({"penalties": {"r": "5"}}, "penalties.r: "),
         ({"penalties": {"gamma": 1}}, "penalties.r: Field required"),
@@ -164,7 +164,7 @@ def test_a_report_says_whether_it_keeps_to_the_plan(scale: AcuityScale, benchmar
     other = reported(benchmark, ratio=3, gamma=0.5)
     differs = [(row["field"], row["plan"], row["report"]) for row in other.result["facts"]["plan"]["differs"]]
     assert differs == [("penalties.r", "5", "3"), ("penalties.gamma", "1", "0.5")]
-    assert "penalties.r: 5 by the plan, 3 here" in page_of(client, other)
+    assert "penalties.r: 5 in the plan, 3 here" in page_of(client, other)
     assert any("departs from it (penalties.r: 5, here 3; " in text for text in methods_of(client, other))
 
 

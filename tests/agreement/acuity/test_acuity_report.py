@@ -173,7 +173,7 @@ def test_the_command_writes_the_same(benchmark: Benchmark, client: Client, tmp_p
     for name in names:
         assert (tmp_path / "out" / f"{name}.csv").read_text("utf-8") == csv_of(client, report, name), name
     assert {own["candidate"] for own in file_rows(tmp_path, "acuity")} == {"Model B"}
-    with pytest.raises(CommandError, match="There is no reference set 9: 1"):
+    with pytest.raises(CommandError, match="There is no reference set 9. Available: 1"):
         call_command("acuity", benchmark=benchmark.slug, reference_set=9, out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -255,7 +255,7 @@ def test_the_leading_figures_are_over_everything_asked(benchmark: Benchmark, cli
     lines += [f"c{i:02},M,chat,0,self-care,self-care" for i in range(10)]
     sign(import_files(benchmark, write_lines(tmp_path, "asked.csv", lines), dataset="asked"))
     page = " ".join(client.get(address(reported(benchmark))).content.decode().split())
-    assert "M (Forced choice) costs 0.30 a case over everything asked" in page
+    assert "M (Forced choice) costs 0.30 per case over all questions asked" in page
     tile = page[page.index("Cost, refusals included") :][:400]
     assert "0.300" in tile and "0.000" not in tile
     assert "18 / 20" in page and "10 / 10" in page
@@ -321,7 +321,7 @@ def test_labels_that_are_mapped_again_are_named_as_what_changed(benchmark: Bench
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"reference_set": 4}, "There is no reference set 4: 1."),
+        ({"reference_set": 4}, "There is no reference set 4. Available: 1."),
         ({"reference_set": "newest"}, "“reference_set” must be the number of a reference set."),
         ({"candidates": ["X"]}, "These candidates have no readings for the cases of reference set 1: X."),
         ({"candidates": "M"}, "“candidates” must be a list of candidate names."),
@@ -373,7 +373,7 @@ def test_the_form_computes_with_its_defaults(benchmark: Benchmark, client: Clien
     assert answer["Location"] == address(report)
     assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 5.0, "gamma": 1.0, **PLAIN}
     refused = client.post(page, {**sent, "acuity-ratio": "0"})
-    assert refused.status_code == 422 and "above 0" in refused.content.decode()
+    assert refused.status_code == 422 and "greater than 0" in refused.content.decode()
 
 
 def test_empty_states_name_cause_and_next_step(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_empty_states_name_cause_and_next_step(benchmark: Benchmark, client: Cli
     assert "No reference set has been signed" in client.get(page).content.decode()
     sign(scale)
     assert "No candidate has readings" in client.get(page).content.decode()
-    with pytest.raises(DomainError, match="No candidate has readings on the cases of reference set 1"):
+    with pytest.raises(DomainError, match="No candidate has readings for the cases of reference set 1"):
         services.create_report(benchmark=benchmark, kind="acuity", parameters={}, at=timezone.now())
     import_files(
         benchmark, write_lines(tmp_path, "r.csv", ["texts-0001,M,qa,0,emergency,"]), dataset="texts", scale="three",

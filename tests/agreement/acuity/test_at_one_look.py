@@ -117,5 +117,5 @@ def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client
         excluded_at=timezone.now(), exclusion_reason="Made up"
     )
     cell = behind("&reference=self-care&level=primary-care")
-    assert "The report counted 4: readings or references have changed since." in cell
+    assert "The report counted 4; readings or references have changed since." in cell
     assert re.findall(r'scope="row"> (c\d\d) <', cell) == ["c00", "c06", "c09"]

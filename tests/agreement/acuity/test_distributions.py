@@ -180,7 +180,7 @@ def test_the_finding_compares_series_on_as_many_cases(with_runs: Benchmark, clie
     value, page = computed()
     # Squares of 1/6, 1/3, 1/3, and of 1/2, 2/3, 2/3, with the spreads of the votes: 6/9 and 4/9, all over 3.
     assert value == pytest.approx(((1 / 36 + 2 / 9 + 6 / 9) / 3 + (1 / 4 + 8 / 9 + 4 / 9) / 3) / 2)
-    assert "On 2 ambiguous cases M (Forced choice) is as close" in page
+    assert "On 2 ambiguous cases, M (Forced choice) is as close" in page
     # L has the distribution of the votes, by log probabilities on both cases.
     answers = {("x1", 0): given(0, *Q1), ("x3", 0): given(3, 0.0, 1 / 3, 0.0, 2 / 3)}
     run_of(AcuityScale.objects.get(), CandidateFactory(benchmark=with_runs, name="L"), dict(answers))

@@ -184,7 +184,7 @@ def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path
 def test_what_cannot_be_calibrated_is_refused_in_words(tmp_path: Path) -> None:
     study, _written = physicians_study()
     study.group("A", coin(1, "cannot_assess"))
-    with pytest.raises(CommandError, match=r"no responses.*4 responses with an undecided"):
+    with pytest.raises(CommandError, match=r"no responses.*4 responses excluded: a positive criterion is undecided"):
         run(study, tmp_path)
     with pytest.raises(CommandError, match=r"“one” is not a physician.*Physician candidates: doctor"):
         call_command(

@@ -101,7 +101,10 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
 
 @pytest.mark.parametrize(
     ("a", "b", "words"),
-    [("group:A@checked", "group:A@first", "two stages of the same group"), ("group:A", "second", "second is not a physician rater")],
+    [
+        ("group:A@checked", "group:A@first", "two stages of the same group"),
+        ("group:A", "second", "second is not a physician rater"),
+    ],
 )
 def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: str, words: str) -> None:
     study.judge("second", noisy(study, "A", 9, 0.2))

@@ -159,7 +159,7 @@ def test_the_form_offers_the_flag_where_one_is_stored(benchmark: Benchmark, admi
 def test_without_a_flag_there_is_no_such_rule(tmp_path: Path, client: Client) -> None:
     benchmark = BenchmarkFactory(slug="bench", researcher=None)
     import_labels(tmp_path / "l.csv", "case,reference,level,candidate\na,self-care,self-care,M\n")
-    with pytest.raises(CommandError, match="came with a flag"):
+    with pytest.raises(CommandError, match="None of the labels in these datasets has a flag"):
         sign("--ambiguous", "flag")
     assert not ReferenceSet.objects.filter(benchmark=benchmark).exists()
 

@@ -131,7 +131,7 @@ def test_the_ambiguous_cases_go_to_those_who_voted_on_them(panel: Panel) -> None
     assert post_round(panel, digest=digest[1]).headers["Location"].endswith(f"/batches/{batch.public_id}/")
     again = post_round(panel, seed="4")
     assert again.status_code == 422
-    assert "still waits for votes" in again.content.decode()
+    assert "still waiting for votes" in again.content.decode()
     assert Batch.objects.filter(kind="label").count() == 2
     assert "Second round: vote again" in signed_in(panel.people[0]).get("/work/").content.decode()
 
@@ -325,7 +325,7 @@ def test_a_second_round_waits_for_votes_on_another_question_on_the_scale(panel: 
     member(panel.group, Membership.Role.ADJUDICATOR)
     for answer in (post_round(panel), ask(panel)):
         assert answer.status_code == 422
-        assert "wait for votes" in answer.content.decode()
+        assert "waiting for votes" in answer.content.decode()
     Batch.objects.filter(pk=batch.pk).update(status="closed", closed_at=timezone.now())
     assert post_round(panel).status_code == 302
 
@@ -433,7 +433,7 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     judge, voter = member(panel.group, Membership.Role.ADJUDICATOR), panel.people[0]
     member(panel.group, Membership.Role.ADJUDICATOR, voter)
     second = open_round(panel)
-    assert "still wait for votes" in ask(panel).content.decode()
+    assert "still waiting for votes" in ask(panel).content.decode()
     second.say("a", *SPLIT)
     second.say("b", "urgent-care", "urgent-care", "urgent-care", "urgent-care", "emergency")  # agreed in round 2
     assert ask(panel).status_code == 302
@@ -862,7 +862,7 @@ def test_votes_of_round_2_come_in_and_go_out_as_they_were(
     import_votes(votes_file(tmp_path, "x,P2,2,urgent-care,70,"))
     assert LabelTask.objects.filter(round=2).count() == 3
     for line, sentence in (
-        ("y,P2,2,emergency,70,", r"line 2, round: There is no vote of round 1"),
+        ("y,P2,2,emergency,70,", r"line 2, round: No vote of round 1 precedes this one"),
         ("x,P2,2,emergency,70,", r"line 2, level: .*voted differently"),
         ("x,P2,3,emergency,70,", r"line 2, round: "),
     ):

@@ -131,7 +131,7 @@ def test_the_dashboard_counts_by_hand(workshop: Workshop) -> None:
     client = signed_in(workshop.admin)
     base = f"/b/{workshop.benchmark.slug}/progress/"
     page = client.get(base).content.decode()
-    words = "Accepted: 1, Handed in: 1, Returned: 1, Draft: 1, Not started: 2"
+    words = "Accepted: 1, Submitted: 1, Returned: 1, Draft: 1, Not started: 2"
     assert page.count(f"<title>{words}</title>") == 3  # all work, the one batch, the one group
     rows = {row["physician"]: row for row in table(client, f"{base}physicians.csv")}
     mine = rows[first.pseudonyms.get().pseudonym]
@@ -149,7 +149,7 @@ def test_the_dashboard_counts_by_hand(workshop: Workshop) -> None:
     gold = Assignment.objects.filter(annotator=first, status="not_started")
     assert gold.update(purpose="gold") == 1
     page = client.get(base).content.decode()
-    assert page.count("<title>Accepted: 1, Handed in: 1, Returned: 1, Draft: 1, Not started: 1</title>") == 3
+    assert page.count("<title>Accepted: 1, Submitted: 1, Returned: 1, Draft: 1, Not started: 1</title>") == 3
 
 
 def test_who_waits_for_whom(workshop: Workshop) -> None:
@@ -167,8 +167,8 @@ def test_who_waits_for_whom(workshop: Workshop) -> None:
     # A stopped annotator's open work, and work that no checker is left for, will not go on by themselves.
     Membership.objects.filter(user__in=[second, *workshop.people("checker")]).update(active=False)
     assert waits() == {
-        ("no one", names[second.pk], "a checker (the group has none)", "1"),
-        ("no one", "The batch", f"{names[second.pk]} (stopped)", "2"),
+        ("nobody", names[second.pk], "a checker (the group has none)", "1"),
+        ("nobody", "The batch", f"{names[second.pk]} (stopped)", "2"),
         ("returned", names[workshop.checker.pk], names[first.pk], "1"),
     }
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
@@ -193,7 +193,7 @@ def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(work
     assert waits() == {again, ("checker", names[second.pk], names[two.pk], "1")}
     parts = Membership.objects.filter(role="checker")
     parts.filter(user=two).update(active=False)
-    assert waits() == {again, ("no one", names[second.pk], f"{names[two.pk]} (stopped)", "1")}
+    assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]} (stopped)", "1")}
     # What the stopped one has not taken yet, the other may take.
     parts.filter(user=two).update(active=True)
     parts.filter(user=first_checker).update(active=False)
@@ -371,7 +371,7 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     ).content.decode()
     assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
     page = client.get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
-    assert "<title>Accepted: 1, Handed in: 1, Not started: 1, In the pool: 3</title>" in page
+    assert "<title>Accepted: 1, Submitted: 1, Not started: 1, In the pool: 3</title>" in page
     # Having released it before keeps nobody from taking it; without annotators nobody may.
     waits = table(client, f"/b/{workshop.benchmark.slug}/progress/waiting.csv")
     assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
@@ -399,7 +399,7 @@ def test_only_who_may_take_the_work_is_offered_it(workshop: Workshop) -> None:
     assert offered(first) == [names[second.pk]]
     Membership.objects.filter(user=second).update(capacity=4)  # has three open: room for one
     page = client.get(url, {"physician": names[first.pk]}).content.decode()
-    assert "may take 1 of 3" in page
+    assert "can receive 1 of 3" in page
     client.post(url, {"physician": names[first.pk], "to": names[second.pk]})
     assert Assignment.objects.filter(annotator=second, status="not_started").count() == 4
     assert offered(first) == []

@@ -36,4 +36,4 @@ def test_ticked_pieces_are_counted_and_shown_before_they_move(new_page: Callable
     assert every.evaluate("(box) => [box.checked, box.indeterminate]") == [True, False]
     bar.locator("button").click()
     expect(page.locator("#handover-dialog")).to_be_visible()
-    expect(page.locator("#handover-dialog")).to_contain_text(f"Hand over {number} pieces")
+    expect(page.locator("#handover-dialog")).to_contain_text(f"Hand over {number} assignments")

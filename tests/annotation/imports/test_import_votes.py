@@ -97,11 +97,11 @@ def test_votes_become_a_closed_batch_and_come_out_again(benchmark: Benchmark, tm
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("c,P1,1,self-care,5,", "line 2, case: Case “c” does not exist"),
-        ("A,P1,1,self-care,5,", "line 2, case: Case “A” does not exist"),
-        ("a,P1,2,self-care,5,", "line 2, round: There is no vote of round 1"),
+        ("c,P1,1,self-care,5,", "line 2, case: There is no case “c”"),
+        ("A,P1,1,self-care,5,", "line 2, case: There is no case “A”"),
+        ("a,P1,2,self-care,5,", "line 2, round: No vote of round 1 precedes this one"),
         ("a,P1,0,self-care,5,", "line 2, round: Rounds are counted from 1"),
-        ("a,P1,1,soon,5,", "line 2, level: “soon” is no level"),
+        ("a,P1,1,soon,5,", "line 2, level: “soon” is not a level"),
         ("a,P1,1,self-care|urgent-care,5,", "line 2, level: A vote between two levels"),
         ("a,P1,1,self-care,101,", "line 2, certainty"),
         ("a,P1,1,cannot-tell,5,", "line 2, certainty: There is none with cannot tell"),
@@ -127,7 +127,7 @@ def test_a_different_vote_is_refused_and_a_physician_of_another_group(benchmark:
     assert "0 created, 1 unchanged" in run(tmp_path, rows("a,P1,1,self-care,,"))  # nothing that differs
     for line in ("a,P1,1,primary-care,64,", "a,P1,1,self-care|primary-care,64,", "a,P1,1,self-care,65,",
                  "a,P3,1,self-care,,", "b,P1,1,cannot-tell,,", "a,P1,1,self-care,64,other words"):  # fmt: skip
-        with pytest.raises(CommandError, match=r"line 3, level: The physician “P[13]” has voted differently"):
+        with pytest.raises(CommandError, match=r"line 3, level: The physician “P[13]” has already voted differently"):
             run(tmp_path, rows("b,P2,1,emergency,5,", line))
     with pytest.raises(CommandError, match=r"line 2, physician: .* belongs to another expert group"):
         run(tmp_path, rows("a,P1,1,self-care,64,"), "--group", "south")
@@ -141,7 +141,7 @@ def test_a_wide_file_has_a_column_for_each_physician(benchmark: Benchmark, tmp_p
     assert "votes: 0 created, 2 unchanged" in run(tmp_path, rows("a,P1,1,self-care,,", "b,P1,1,emergency,,"))
     between = LabelAnswer.objects.get(upper="urgent-care")
     assert Physician.objects.get(user=between.task.annotator).pseudonym == "P2"
-    with pytest.raises(CommandError, match="line 2, P2: “late” is no level"):
+    with pytest.raises(CommandError, match="line 2, P2: “late” is not a level"):
         run(tmp_path, "case,P1,P2\na,self-care,late\n", "--format", "wide-csv")
 
 
@@ -153,7 +153,7 @@ def test_empty_cells_of_a_wide_file_are_named_and_an_unknown_case_once(benchmark
     assert "empty" not in run(tmp_path, "case,P1,P3\na,self-care,emergency\n")
     with pytest.raises(CommandError) as error:
         run(tmp_path, "case,P1,P2\nc,self-care,emergency\n")
-    assert str(error.value).count("Case “c” does not exist") == 1
+    assert str(error.value).count("There is no case “c”") == 1
 
 
 def test_votes_go_to_the_scale_that_is_named(benchmark: Benchmark, tmp_path: Path) -> None:

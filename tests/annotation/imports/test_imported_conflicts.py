@@ -108,7 +108,7 @@ def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     output = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
     assert queue() == {"a": [2], "b": [1, 2, 3]}  # c has one rater
     assert "conflicts: 4 created" in output
-    assert "In “A”, 4 conflicts on 2 responses wait under Conflicts. The group has no adjudicator" in output
+    assert "In “A”, 4 conflicts on 2 responses are waiting under “Conflicts”. The group has no adjudicator" in output
     assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
     assert "No conflicts yet" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()

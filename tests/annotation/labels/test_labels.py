@@ -73,13 +73,13 @@ def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: W
     question_input = QuestionInput("urgency", "How urgent?", "choice", URGENCY[:2], 0.6, 3)
     change_question(question=ward.urgency, question_input=question_input, at=timezone.now())  # nobody has answered yet
     ward.say("a", "emergent", submit=False)
-    with pytest.raises(Conflict, match="stand"):
+    with pytest.raises(Conflict, match="can no longer be changed"):
         change_question(
             question=ward.urgency,
             question_input=QuestionInput("urgency", "How urgent?", "choice", URGENCY, 0.6, 3),
             at=timezone.now(),
         )
-    with pytest.raises(Conflict, match="stand"):
+    with pytest.raises(Conflict, match="can no longer be changed"):
         change_question(
             question=ward.urgency,
             question_input=QuestionInput("urgency", "Other words", "choice", URGENCY[:2], 0.6, 3),
@@ -98,7 +98,7 @@ def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: W
 
 
 def test_a_value_belongs_to_one_question_that_is_asked(ward: Ward) -> None:
-    with pytest.raises(OptionRefused, match="“urgency” has this value") as refused:
+    with pytest.raises(OptionRefused, match="“urgency” already has this value") as refused:
         question(ward.benchmark, "again", options=[Option("calm", "Calm"), Option("emergent", "Emergent")])
     assert (refused.value.row, refused.value.field) == (1, "value")
     retire_question(question=ward.urgency)

@@ -126,9 +126,9 @@ def test_what_cannot_be_sent_any_more_is_shown_and_can_be_forgotten(
         left = page.locator("#labels-left .notice")
         expect(left).to_have_count(2)  # the third only waits for its answer
         expect(left.filter(has_text="is no longer assigned to you")).to_contain_text("conditional · kept words")
-        expect(left.filter(has_text="has been submitted and can no longer be changed")).to_contain_text("kept words")
+        expect(left.filter(has_text="have been submitted and can no longer be changed")).to_contain_text("kept words")
     assert axe_violations(page) == []
-    left.filter(has_text="is not yours").get_by_role("button").click()
+    left.filter(has_text="is no longer assigned to you").get_by_role("button").click()
     expect(left).to_have_count(1)
     left.get_by_role("button").click()
     expect(page.locator("#labels-left")).to_be_hidden()
@@ -148,7 +148,7 @@ def test_an_answer_that_is_too_long_to_be_read_is_kept_and_reported(
     note.fill("Where does it hurt? " * 40)
     page.keyboard.press("Escape")
     page.keyboard.press("2")
-    expect(page.locator("#refusal")).to_contain_text("This is too long")
+    expect(page.locator("#refusal")).to_contain_text("This request is too large")
     assert not LabelAnswer.objects.exists()
     settings.MAX_BODY_BYTES = 3_000_000
     page.on("dialog", lambda dialog: dialog.accept())

@@ -98,7 +98,7 @@ def test_a_question_keeps_its_scale_once_there_is_a_vote(panel: Panel) -> None:
         QuestionInput("care", panel.question.text, "levels", [], scale="three"),
         QuestionInput("care", "Other words", "levels", [], scale="four"),
     ):
-        with pytest.raises(Conflict, match="stand"):
+        with pytest.raises(Conflict, match="can no longer be changed"):
             change_question(question=panel.question, question_input=other, at=timezone.now())
 
 
@@ -109,14 +109,14 @@ def test_a_question_keeps_its_scale_once_there_is_a_vote(panel: Panel) -> None:
     ("level", "certainty", "more", "sentence"),
     [
         ("nothing", 50, {}, "not one of the levels"),
-        ("self-care|urgent-care", 50, {}, "the next one up"),
-        ("urgent-care|primary-care", 50, {}, "the next one up"),
-        ("emergency|emergency", 50, {}, "the next one up"),
+        ("self-care|urgent-care", 50, {}, "the next level up"),
+        ("urgent-care|primary-care", 50, {}, "the next level up"),
+        ("emergency|emergency", 50, {}, "the next level up"),
         ("self-care", 52, {}, "a multiple of 5"),
         ("self-care", 105, {}, "0 to 100"),
         ("self-care", 50, {"reason": "other"}, "A reason can be given only for “cannot tell”"),
-        ("cannot-tell", 50, {"reason": "other"}, "no certainty"),
-        ("cannot-tell|self-care", None, {"reason": "other"}, "no level"),
+        ("cannot-tell", 50, {"reason": "other"}, "cannot be combined with a level or a certainty"),
+        ("cannot-tell|self-care", None, {"reason": "other"}, "cannot be combined with a level or a certainty"),
         ("cannot-tell", None, {"reason": "tired"}, "not one of the reasons"),
     ],
 )

@@ -106,7 +106,7 @@ def test_cannot_assess_needs_a_note_where_it_did_before(needs_note: bool) -> Non
     decide(Assignment.objects.get(), "met", "met")
     reword(case, 0)
     plan = plan_regrading(group=group, terms=BatchTerms(title="Again", check_policy="none"))
-    warning = "“Can’t assess” needs a note, as it did in an earlier batch of these responses."
+    warning = "“Can’t assess” requires a note, as in an earlier batch with these responses."
     assert (warning in plan.warnings) is needs_note
     batch = create_regrading(plan=plan, by=None, at=timezone.now())
     assert batch.explain_cannot_assess is needs_note
