@@ -21,7 +21,9 @@ def test_imports_are_loaded_with_the_module_each_once() -> None:
         '<link rel="modulepreload" href="/static/js/core/page.js">',
         '<link rel="modulepreload" href="/static/js/core/server.js">',
         '<link rel="modulepreload" href="/static/js/core/toast.js">',
+        '<link rel="modulepreload" href="/static/js/core/undo_offer.js">',
         '<link rel="modulepreload" href="/static/js/core/words.js">',
+        '<link rel="modulepreload" href="/static/js/core/save_store.js">',
         '<script type="module" src="/static/js/core/ui.js"></script>',
     ]
 

@@ -410,7 +410,7 @@ def check_sentences(pages: dict[str, Page], files: list[Table], votes: dict[str,
     advice, references = usable_readings(files)[UNSAID, "chat"], clear_references(votes)
     under = f"{shares(advice, references, advice.keys() & references.keys())['under']:.1%}"
     leading = pages["acuity"].locator(".finding")
-    expect(leading).to_contain_text(f"{UNSAID} (Forced choice) costs the least")
+    expect(leading).to_contain_text(f"{UNSAID} (Forced choice) has the lowest cost over all questions asked")
     expect(leading).to_contain_text(f"In advice to a patient, it is too low in {under} of cases")
     both = pages["acuity_formats"].locator(".finding")
     expect(both).to_contain_text(f"{UNSAID} is too low in {under} of its advice to patients")

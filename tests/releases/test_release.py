@@ -151,7 +151,7 @@ def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
         assert services.RELEASES.unfinished(at=at) == [release.pk]
     assert services.RELEASES.claim(job_id=release.pk, at=at) is None
     release.refresh_from_db()
-    assert release.status == "failed" and "lost 3 times" in release.error
+    assert release.status == "failed" and "stopped unexpectedly 3 times" in release.error
 
 
 # What is in it ----------------------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def degenerate():
     yield "a perfect judge", of(ten, some), NO_ERROR_SEEN
     yield "a constant bias", of(ten, some + 0.2), NO_ERROR_SEEN
     yield "all labelled", of(some, some[::-1]), ALL_LABELLED
-    yield "constant judge", of(ten, np.full(30, 0.7)), "the judge says the same of all"
+    yield "constant judge", of(ten, np.full(30, 0.7)), "the judge gave every response the same result"
 
 
 @pytest.mark.parametrize(("sums", "expected_note"), [pytest.param(*rest, id=name) for name, *rest in degenerate()])

@@ -145,7 +145,7 @@ def test_result_files_name_their_candidate_by_the_file_or_the_option(tmp_path: P
     message = run(tmp_path, first, second, scheme="em-ne-sc")
     assert {row["candidate"] for row in rows(tmp_path, "acuity")} == {"first", "second", "all"}
     # The flag says right, label and answer say wrong: it is counted, and never used.
-    assert "2 stored flags contradict their label and level (lines 1, 2) and were not used" in message
+    assert "2 stored flags contradict label and level (lines 1, 2); none was used" in message
     assert row(tmp_path, "acuity", candidate="second", aggregate="pooled")["accuracy"] == "0.0"
 
     samples = [results(tmp_path, f"{n}.jsonl", None) for n in range(3)]
@@ -219,9 +219,12 @@ def test_votes_that_are_refused(tmp_path: Path, line: str, message: str) -> None
     ("lines", "message"),
     [
         (["c1,M,qa,0,self-care,soon"], "line 2, reference: The scheme direct has no rule for “soon”."),
-        (["c1,M,qa,0,self-care,emergency", "c1,M,qa,1,self-care,self-care"], "line 3, reference: The case has another"),
+        (
+            ["c1,M,qa,0,self-care,emergency", "c1,M,qa,1,self-care,self-care"],
+            "line 3, reference: The case has a different label earlier",
+        ),
         (["c1,M,qa,0,self-care,", "c1,M,qa,0,emergency,"], "line 3, sample: The candidate already has this sample"),
-        (["c1,M,phone,0,self-care,"], "line 2, format: “phone” is none of: qa, chat"),
+        (["c1,M,phone,0,self-care,"], "line 2, format: “phone” is not one of: qa, chat"),
         (["c1,M,qa,one,self-care,"], "line 2, sample: This must be a whole number"),
         (["c1,M,qa,0"], "line 2: The row has 4 cells, the header 6."),
     ],
@@ -603,4 +606,4 @@ def test_levels_too_low_with_a_safety_net(tmp_path: Path) -> None:
 
 def test_advice_under_a_condition_that_is_no_level_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path, "advice.csv", "case,level,escalation,reference\nc1,self-care,soon,emergency\n")
-    assert "line 2, escalation: “soon” is none of: self-care, primary-care" in refusal(tmp_path, file)
+    assert "line 2, escalation: “soon” is not one of: self-care, primary-care" in refusal(tmp_path, file)

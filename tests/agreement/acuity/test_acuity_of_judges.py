@@ -124,7 +124,9 @@ def test_a_report_is_of_one_judge_and_names_it(
     call_command("acuity", benchmark=benchmark.slug, judge="older", out=tmp_path / "out")
     rows = list(csv.DictReader((tmp_path / "out" / "acuity.csv").read_text("utf-8-sig").splitlines()))
     assert float(chosen(rows, candidate="P", aggregate="mode", slice="all")["accuracy"]) == 1.0
-    with pytest.raises(CommandError, match=r"No judge called “none” has read .* reference set 1: newer, older"):
+    with pytest.raises(
+        CommandError, match=r"No judge called “none” has read .* reference set 1\. Available: newer, older"
+    ):
         call_command("acuity", benchmark=benchmark.slug, judge="none", out=tmp_path / "none")
 
     page = f"/b/{benchmark.slug}/acuity/"

@@ -173,7 +173,7 @@ def test_the_command_writes_the_same(benchmark: Benchmark, client: Client, tmp_p
     for name in names:
         assert (tmp_path / "out" / f"{name}.csv").read_text("utf-8") == csv_of(client, report, name), name
     assert {own["candidate"] for own in file_rows(tmp_path, "acuity")} == {"Model B"}
-    with pytest.raises(CommandError, match="There is no reference set 9. Available: 1"):
+    with pytest.raises(CommandError, match=r"There is no reference set 9\. Available: 1"):
         call_command("acuity", benchmark=benchmark.slug, reference_set=9, out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

@@ -186,4 +186,4 @@ def test_the_finding_compares_series_on_as_many_cases(with_runs: Benchmark, clie
     run_of(AcuityScale.objects.get(), CandidateFactory(benchmark=with_runs, name="L"), dict(answers))
     value, page = computed()
     assert value == pytest.approx((6 / 9 + 4 / 9) / 3 / 2)
-    assert "On 2 ambiguous cases L (Forced choice, log probabilities) " in page
+    assert "On 2 ambiguous cases, L (Forced choice, log probabilities) " in page

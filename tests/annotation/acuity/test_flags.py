@@ -174,7 +174,7 @@ def test_a_stored_flag_stays(benchmark: Benchmark, tmp_path: Path, capsys: pytes
     head = "case,candidate,sample,level,reference,ambiguous\n"
     assert "“d” is stored with a different flag" in again(f"{head}d,M,0,self-care,self-care,no\n")
     assert "“g” is stored with a different flag, or with none" in again(f"{head}g,M,0,urgent-care,urgent-care,yes\n")
-    assert "“new” has no label in this file" in again(f"{head}new,M,0,urgent-care,,yes\n")
+    assert "“new” has a flag but no label in this file" in again(f"{head}new,M,0,urgent-care,,yes\n")
     import_labels(tmp_path / "same.csv", FLAGGED.replace("d,M,0", "d,N,0"))
     call_command(
         "import_votes", str(votes_file(tmp_path, "case,physician,level,flag\ng,P1,self-care,yes\n")),

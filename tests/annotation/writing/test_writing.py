@@ -86,7 +86,7 @@ def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(world: Writing
     assert writers == {"a": {author, third}, "b": {reader, third}, "d": set()}
     assert batch.frame["in_frame"] == 3
     # Who is to write to a case does not do so twice, nor beside references first.
-    with pytest.raises(DomainError, match="are to"):
+    with pytest.raises(DomainError, match="or will write"):
         world.plan(writers_per_case=2, candidate="another")
 
 

@@ -86,7 +86,7 @@ def test_a_text_that_is_too_long_to_be_read_is_kept_and_reported(
     page.goto(f"/writing/{task.public_id}/")
     text = "Rest, and drink. " * 200
     page.locator("#text").fill(text)
-    expect(page.locator("#refusal")).to_contain_text("This is too long")
+    expect(page.locator("#refusal")).to_contain_text("This request is too large")
     expect(page.locator("#text")).to_have_value(text)
     settings.MAX_BODY_BYTES = 3_000_000
     page.on("dialog", lambda dialog: dialog.accept())

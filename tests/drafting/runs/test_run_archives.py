@@ -42,7 +42,7 @@ def test_an_archive_with_words_of_a_document_that_may_not_be_passed_on_is_refuse
     Document.objects.update(may_redistribute=False)
     title = Document.objects.get().title
     path = tmp_path / "run.zip"
-    with pytest.raises(CommandError, match="may not be passed on") as refused:
+    with pytest.raises(CommandError, match="may not be redistributed") as refused:
         call_command("export_run", run.public_id, "--out", str(path))
     assert title in str(refused.value)
     assert list(tmp_path.iterdir()) == []

@@ -218,7 +218,7 @@ def test_ones_own_criteria_come_first(new_page: Callable[..., Page]) -> None:
     page = open_editor(new_page, world)
     keys, pane = page.keyboard, page.locator("#side-suggestions")
     keys.press("Alt+g")
-    expect(pane).to_contain_text("Write 1 criterion of your own first.")
+    expect(pane).to_contain_text("Write 1 criterion of your own first; the suggestions then open.")
     assert axe_violations(page) == []
     assert pane.locator("[data-suggestion]").count() == 0
     page.locator("#first button").first.click()

@@ -49,7 +49,7 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     expect(rows).to_have_count(3)
     expect(page.locator("#toasts")).to_contain_text("3 criteria were added.")
     expect(page.locator("#count")).to_have_text("3")
-    expect(page.locator("#sums")).to_have_text("+8 to gain · −4 to lose")
+    expect(page.locator("#sums")).to_have_text("Max +8 · penalties −4")
 
     rows.nth(2).locator("summary").click()
     rows.nth(2).get_by_role("button", name="Move up").click()

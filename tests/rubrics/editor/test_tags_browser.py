@@ -57,7 +57,7 @@ def test_a_pasted_column_of_axes_and_the_words_for_them(new_page: Callable[..., 
     page.keyboard.press("Tab")
     question = rows.nth(1).locator(".new-word")
     expect(question).to_contain_text("“saefty” is new in this benchmark.")
-    question.get_by_role("button", name="Take “safety”").click()
+    question.get_by_role("button", name="Use “safety”").click()
     expect(rows.nth(1).locator("[data-field=axis]")).to_have_value("safety")
     wait_until(lambda: saved_items()[1][2] == ["axis:safety"], message="the known axis is stored")
 
@@ -112,7 +112,7 @@ def test_a_new_tag_near_a_known_one_is_asked_about(new_page: Callable[..., Page]
     row.locator("textarea").click()
     expect(chips).to_have_text(["triage×", "triags×", "Triagee×"])
     expect(question).to_be_visible()
-    question.get_by_role("button", name="Take “triage”").click()
+    question.get_by_role("button", name="Use “triage”").click()
     expect(chips).to_have_text(["triage×", "triags×"])
     tags = [["triage"], ["triage", "triags"]]
     wait_until(lambda: [row[2] for row in saved_items()] == tags, message="the tags are stored")
