@@ -150,6 +150,10 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     ]
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
     assert [load["responses"] for load in plan["loads"]] == [2]
+    candidate = workshop.benchmark.candidates.earliest("pk")  # of one response
+    for given in (candidate.name, candidate.public_id):
+        named = {**new, "filter": {"candidates": [given], "skip_given": False}}
+        assert client.post(f"{base}/batches/preview/", named, format="json").json()["in_frame"] == 1
     wrong = client.post(f"{base}/batches/", {**new, "digest": "0" * 16}, format="json")
     assert wrong.status_code == 409
     batch = client.post(f"{base}/batches/", {**new, "digest": plan["digest"]}, format="json").json()
@@ -158,13 +162,10 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert batch["progress"] == {
         "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0, "free": 0,
     }  # fmt: skip
-    candidate = workshop.benchmark.candidates.earliest("pk")  # of one response
     for given in (candidate.name, candidate.public_id):
         Batch.objects.filter(public_id=batch["id"]).update(frame={"filter": {"candidates": [given]}})
         read = client.get(f"{base}/batches/{batch['id']}/").json()
         assert read["frame"] == {"filter": {"candidates": [candidate.name]}}
-        named = {**new, "filter": {"candidates": [given], "skip_given": False}}
-        assert client.post(f"{base}/batches/preview/", named, format="json").json()["in_frame"] == 1
     nobody = {**new, "filter": {"candidates": ["nobody"], "skip_given": False}}
     assert client.post(f"{base}/batches/preview/", nobody, format="json").status_code == 422
     url = f"{base}/batches/{batch['id']}/"
@@ -174,7 +175,7 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert client.post(f"{url}open/").json()["status"] == "open"
     refused = client.post(f"{url}close/")
     assert refused.status_code == 409
-    assert "2 of 2 pieces of work are not finished." in str(refused.json())
+    assert "2 of 2 assignments are not finished." in str(refused.json())
     assert client.get(url).json()["status"] == "open"
     assert client.post(f"{url}close/", {"drop_unfinished": True}, format="json").json()["status"] == "closed"
     assert client.post(f"{url}open/").status_code == 409

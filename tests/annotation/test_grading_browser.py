@@ -497,7 +497,7 @@ def test_somebody_else_in_the_browser_sends_nothing_and_sees_nothing_waiting(new
     page.context.clear_cookies(name="sessionid")
     page.context.add_cookies([cookie for cookie in theirs if cookie["name"] == "sessionid"])  # type: ignore[misc]
     page.keyboard.press("m")
-    expect(page.locator("#refusal")).to_contain_text("someone else is signed in")
+    expect(page.locator("#refusal")).to_contain_text("Someone else is now signed in")
     expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
     tab = page.context.new_page()
     tab.goto("/work/")

@@ -103,7 +103,7 @@ def test_wrong_flags_are_refused_by_line(tmp_path: Path) -> None:
     twice = write(tmp_path, "t.csv", f"{head}a,M,self-care,self-care,yes\na,N,self-care,self-care,no\n")
     assert "line 3, ambiguous: The case has a different flag earlier, in line 2." in refusal(tmp_path, twice)
     odd = write(tmp_path, "o.csv", f"{head}a,M,self-care,self-care,perhaps\n")
-    assert "“perhaps” is none of: true, yes, 1" in refusal(tmp_path, odd)
+    assert "“perhaps” is not one of: true, yes, 1" in refusal(tmp_path, odd)
     plain = write(tmp_path, "p.csv", "case,candidate,level,reference\na,M,self-care,self-care\n")
     assert "no file says in a column “ambiguous”" in refusal(tmp_path, plain, ambiguous="flag")
     assert "flag" in refusal(tmp_path, plain, ambiguous="flag:1")

@@ -104,7 +104,7 @@ def test_votes_become_a_closed_batch_and_come_out_again(benchmark: Benchmark, tm
         ("a,P1,1,soon,5,", "line 2, level: “soon” is not a level"),
         ("a,P1,1,self-care|urgent-care,5,", "line 2, level: A vote between two levels"),
         ("a,P1,1,self-care,101,", "line 2, certainty"),
-        ("a,P1,1,cannot-tell,5,", "line 2, certainty: There is none with cannot tell"),
+        ("a,P1,1,cannot-tell,5,", "line 2, certainty: Certainty is not allowed with cannot tell"),
         ("a,P1,1,,5,", "line 2, level: This field is missing"),
         ("a,,1,self-care,5,", "line 2, physician: This field is missing"),
         ("a,P1,1,self-care,5," + "x" * 5001, "line 2, note: This is longer"),

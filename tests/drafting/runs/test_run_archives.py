@@ -47,7 +47,7 @@ def test_an_archive_with_words_of_a_document_that_may_not_be_passed_on_is_refuse
     assert title in str(refused.value)
     assert list(tmp_path.iterdir()) == []
     again = work(replay_run(run=run, by=None, at=timezone.now()))  # holds the same words
-    with pytest.raises(CommandError, match="may not be passed on"):
+    with pytest.raises(CommandError, match="may not be redistributed"):
         call_command("export_run", again.public_id, "--out", str(path))
     Document.objects.update(may_redistribute=True)
     call_command("export_run", run.public_id, "--out", str(path), stdout=StringIO())

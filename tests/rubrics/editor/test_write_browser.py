@@ -51,7 +51,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     page.get_by_label("Text of turn 1").fill("Since when, and where?")
     page.get_by_label("Specialties").last.fill("neurology")
     page.get_by_label("Specialties").last.press("Enter")
-    page.locator("#case-saved", has_text="No connection").wait_for()
+    page.locator("#case-saved", has_text="the connection was lost").wait_for()
     assert turns()[0] == "Since when?"
     page.close()  # the tab is closed before the connection is back
     second = page.context.new_page()

@@ -134,7 +134,7 @@ def test_verdicts_made_elsewhere_go_by_their_text_and_the_page_says_what_is_miss
         True,
     )
     assert (
-        b"11 of 12 verdicts came from the run before"
+        b"11 of 12 verdicts were carried over from the previous run"
         in client.get(f"/b/answered/judges/runs/{continuation.public_id}/").content
     )
     assert Verdict.objects.filter(run=run).count() == 12
