@@ -199,7 +199,7 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
         .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)
-        .exclude(unread)
+        .exclude(unread & ~Q(checker=user.pk))  # what they sent back is theirs, whatever they read now
     )
 
 

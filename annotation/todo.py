@@ -45,13 +45,13 @@ def _graded(load: Workload) -> Iterator[tuple[Todo, BatchWork]]:
         batch = work.batch
         pace = work.pace or load.grading_pace
         if not work.next_id:
-            left = ngettext("%(n)d response to claim", "%(n)d responses to claim", work.left) % {"n": work.left}
             yield (
                 Todo(
                     task=_("Grade responses"),
                     title=batch.title,
                     benchmark=batch.group.benchmark.title,
-                    left=left,
+                    # No number: it would stay the same where the next response is a gold item.
+                    left=_("Responses to claim"),
                     button=_("Claim next response"),
                     url=reverse("annotation:take", args=[batch.public_id]),
                     post=True,

@@ -9,7 +9,7 @@ from django.db import close_old_connections
 from django.utils import timezone
 
 from consilium.core.heartbeat import leave_server_alone
-from rubrics.services.worker_outages import notify_of_outage
+from rubrics.services.worker_outages import newest_heartbeat, notify_of_outage
 
 logger = structlog.get_logger(__name__)
 LOOK_EVERY_S = 30.0
@@ -29,6 +29,7 @@ class WorkerWatch(threading.Thread):
         while not self._ended.wait(LOOK_EVERY_S):
             close_old_connections()
             try:
+                self._since = max(self._since, newest_heartbeat() or self._since)
                 notify_of_outage(watched_since=self._since, at=timezone.now())
             except Exception:
                 logger.exception("worker_watch_failed")

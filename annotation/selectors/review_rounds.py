@@ -89,12 +89,13 @@ def review_rows(batch: Batch) -> Iterator[dict[str, Any]]:
             rubric__in=marks.values("check_row__assignment__rubric"), criterion__in=marks.values("criterion")
         ).values_list("rubric", "criterion", "position")
     }
+    unfinished = {*Assignment.OPEN, Assignment.Status.RELEASED}
     rows = marks.select_related("check_row__assignment__case", "check_row__assignment__response__candidate")
     for mark in rows.order_by("check_row__assignment", "check_row__round", "criterion"):
         check, work = mark.check_row, mark.check_row.assignment
         before = decisions.get((work.pk, mark.criterion_id, check.round))
         after = decisions.get((work.pk, mark.criterion_id, check.round + 1))
-        submitted = after is not None and (work.round > check.round + 1 or work.status not in Assignment.OPEN)
+        submitted = after is not None and (work.round > check.round + 1 or work.status not in unfinished)
         row = {
             "batch": batch.title,
             "case": work.case.key,

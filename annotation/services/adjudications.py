@@ -32,7 +32,7 @@ def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) ->
     )
     if row is None:
         return None
-    _refuse_while_paused(row)
+    refuse_while_paused(row)
     with readable_constraint_errors():
         # The status does not change. The row lock guarantees that nobody else holds the adjudication.
         transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
@@ -132,11 +132,12 @@ def _held(adjudication: Adjudication, adjudicator: User) -> Adjudication:
     row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
     if row.status != Adjudication.Status.OPEN or row.adjudicator_id != adjudicator.pk:
         raise Conflict(_("This adjudication is finished, or someone else has claimed it."))
-    _refuse_while_paused(row)
+    refuse_while_paused(row)
     return row
 
 
-def _refuse_while_paused(row: Adjudication) -> None:
+def refuse_while_paused(row: Adjudication) -> None:
+    """`Conflict` if the batch of the response is paused."""
     if (
         row.other_group_id is None
         and Batch.objects.filter(

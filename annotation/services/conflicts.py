@@ -116,15 +116,19 @@ def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int
 def withdraw_conflict_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime | None) -> None:
     """Delete the adjudication that the acceptance of work at ``at`` opened, because the acceptance is undone.
 
-    `Conflict` if an adjudicator has claimed it, or if it was open before: others may work on it already. The lock is
-    that of `open_group_conflicts`.
+    `Conflict` if an adjudicator has claimed or finished it since, or if it was open before: others may work on it
+    already. The lock is that of `open_group_conflicts`.
     """
     list(Response.objects.select_for_update(no_key=True).filter(pk=response.pk).values_list("pk"))
     rows = Adjudication.objects.select_for_update().filter(
-        response=response, rubric=rubric, group=group, other_group=None, status=Adjudication.Status.OPEN
+        response=response, rubric=rubric, group=group, other_group=None
     )
     row = rows.first()
     if row is None:
+        return
+    if row.status == Adjudication.Status.DONE:
+        if at is None or row.finished_at is None or row.finished_at >= at:
+            raise Conflict(str(TOO_LATE))
         return
     if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
         raise Conflict(str(TOO_LATE))

@@ -13,9 +13,8 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
-TOO_LATE = gettext_lazy(
-    "This can no longer be undone: it has been undone already, or someone else has continued with it."
-)
+# It names no reason: that somebody else continues with the work would show that it is no gold item.
+TOO_LATE = gettext_lazy("This can no longer be undone.")
 SENTENCES = {
     "annotation_group_name_once": gettext_lazy("A group with this name already exists."),
     "annotation_membership_once": gettext_lazy("This person already has this role in the group."),

@@ -43,6 +43,11 @@ def notify_of_completed_batch(*, batch: Batch, at: datetime) -> None:
     )
 
 
+def withdraw_notice_of_completed_batch(*, batch: Batch) -> None:
+    """Delete the notice that the batch is complete, because its last step is undone; it is given again later."""
+    Notification.objects.filter(kind=Kind.BATCH, key=f"batch:{batch.public_id}").delete()
+
+
 def _work_is_left(batch: Batch) -> bool:
     """Whether work, gold items aside, is not accepted or not submitted yet, or waits in a pool."""
     if batch.kind == Batch.Kind.LABEL:
@@ -55,7 +60,8 @@ def _work_is_left(batch: Batch) -> bool:
 
 
 def _free(batch: Batch, held: QuerySet[Assignment]) -> QuerySet[Slot]:
-    return Slot.objects.filter(~Exists(held.filter(slot=OuterRef("pk"))), item__batch=batch)
+    slots = Slot.objects.filter(item__batch=batch, item__response__case__excluded_at=None)  # nobody may take others
+    return slots.filter(~Exists(held.filter(slot=OuterRef("pk"))))
 
 
 def notify_of_conflicts(*, benchmark: Benchmark, count: int, at: datetime) -> None:

@@ -14,8 +14,10 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Check, Ruling
 from annotation.qualification.gold import unsettle_beside
+from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
 from annotation.services.rules import TOO_LATE, lock_batch_shared, refuse_unless_open
+from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
@@ -41,6 +43,7 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     # Returned work was submitted before, so it keeps a time of submission.
     changes: dict[str, Any] = {"submitted_at": None} if row.round == 1 else {}
     transition(row, source=[row.status], target=target, accepted_at=None, **changes)
+    withdraw_notice_of_completed_batch(batch=row.batch)
     assignment.status = row.status
 
 
@@ -63,6 +66,7 @@ def undo_accept(*, assignment: Assignment, checker: User, at: datetime) -> None:
     unsettle_beside(work=row, at=finished_at)
     transition(row, source=[Assignment.Status.ACCEPTED], target=Assignment.Status.IN_CHECK, accepted_at=None)
     transition(check_row, field="result", source=[Check.Result.ACCEPTED], target="", finished_at=None)
+    withdraw_notice_of_completed_batch(batch=row.batch)
     assignment.status = row.status
 
 
@@ -77,6 +81,7 @@ def undo_finish(*, adjudication: Adjudication, adjudicator: User, at: datetime) 
     if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or finished_at is None:
         raise Conflict(str(TOO_LATE))
     _refuse_if_over(finished_at, at)
+    refuse_while_paused(row)
     between = Adjudication.objects.filter(
         response=row.response_id, other_group__isnull=False, created_at__gte=finished_at
     )

@@ -5,6 +5,7 @@ A language that the Unicode CLDR does not name is refused, because it is nearly 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,6 +13,8 @@ from babel import Locale
 from babel.core import get_global, parse_locale
 
 MAX_LANGUAGE_LENGTH = 35  # RFC 5646, section 4.4.1: no registered tag needs more
+# As the check constraint of cases; a variant has at most 8 letters or digits.
+_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 _NO_LANGUAGE = {"und", "mul", "zxx", "mis"}  # undetermined, several, none: a text of these has no tag here
 
 
@@ -35,7 +38,10 @@ def normalise_language(tag: str) -> str:
     )
     if language in _NO_LANGUAGE or any(part and part not in names for part, names in known):
         raise ValueError(tag)
-    return "-".join(filter(None, (language, script, region, variant and variant.lower())))
+    normalised = "-".join(filter(None, (language, script, region, variant and variant.lower())))
+    if not _TAG.fullmatch(normalised):
+        raise ValueError(tag)
+    return normalised
 
 
 @lru_cache(maxsize=4096)

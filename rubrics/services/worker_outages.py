@@ -18,13 +18,20 @@ SILENT_AFTER = timedelta(minutes=2)
 KIND = Notification.Kind.WORKER
 
 
+def newest_heartbeat() -> datetime | None:
+    """When a worker that has not ended in good order was last seen."""
+    newest: datetime | None = WorkerHeartbeat.objects.aggregate(newest=Max("beat_at"))["newest"]
+    return newest
+
+
 def notify_of_outage(*, watched_since: datetime, at: datetime) -> bool:
     """Notify the admins of all benchmarks, once an outage, if no worker was seen for `SILENT_AFTER`.
 
-    ``watched_since``: since when the caller could have seen one. Returns whether there is an outage. Mails are sent
+    ``watched_since``: since when the caller could have seen one, or when it saw the last one: a worker that ends in
+    good order takes its heartbeat with it. Returns whether there is an outage. Mails are sent
     here, because no worker would send them.
     """
-    last = WorkerHeartbeat.objects.aggregate(last=Max("beat_at"))["last"]
+    last = newest_heartbeat()
     if at - max(last or watched_since, watched_since) < SILENT_AFTER:
         return False
     since = (last or watched_since).isoformat(timespec="seconds")

@@ -87,7 +87,7 @@ def test_nothing_is_undone_late_or_once_a_checker_has_claimed_it() -> None:
     claim(workshop)
     refused = undo(workshop.annotator, row.public_id)
     assert refused.status_code == 409
-    assert "someone else has continued" in refused.json()["detail"]
+    assert "This can no longer be undone." in refused.json()["detail"]
     assert first_of(workshop).status == "in_check"
     # Neither the checker nor another annotator can undo the submission.
     for user in (workshop.checker, workshop.people()[1]):
