@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, User
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
 from annotation.selectors.ratings import group_ratings
@@ -112,6 +112,35 @@ def test_undoing_the_submission_withdraws_the_conflict_that_it_opened() -> None:
     last.refresh_from_db()
     assert last.status == "accepted"
     assert Adjudication.objects.exists()
+
+
+def test_a_conflict_that_was_adjudicated_since_keeps_the_submission() -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3)
+    row = workshop.conflict()
+    last = Assignment.objects.filter(response=row.response_id).order_by("-accepted_at").select_related("annotator")[0]
+    adjudicator = workshop.adjudicator
+    services.claim_adjudication(adjudicator=adjudicator, waiting=Adjudication.objects.all())
+    row.refresh_from_db()
+    for criterion in row.criteria:
+        services.rule(adjudication=row, adjudicator=adjudicator, criterion=criterion, outcome="met", at=timezone.now())
+    services.finish_adjudication(adjudication=row, adjudicator=adjudicator, at=timezone.now())
+    assert undo(last.annotator, last.public_id).status_code == 409
+    last.refresh_from_db()
+    assert last.status == "accepted"
+    assert group_ratings(workshop.group, "final").outcome.tolist() == [1, 1, 1]
+
+
+def test_the_notice_of_a_completed_batch_goes_with_its_last_submission() -> None:
+    workshop = build_workshop(annotators_per_item=1, responses=1)
+    notices = Notification.objects.filter(user=workshop.admin, kind="batch")
+    row = Assignment.objects.select_related("annotator").get()
+    decide(row)
+    assert notices.count() == 1
+    assert undo(row.annotator, row.public_id).status_code == 200
+    assert notices.count() == 0
+    row.refresh_from_db()
+    services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+    assert notices.count() == 1
 
 
 def test_an_accepted_check_goes_back_to_its_checker_with_the_amendments() -> None:
