@@ -20,10 +20,7 @@ def count_for_day(
     A day is from one daily mail to the next, so that the mail has the full number. The notification is unread again
     and dated ``at``. It is mailed at most once. ``key`` names the kind of event and where it happened.
     """
-    keys = {
-        user.pk: f"{key}:{digest_moment(user, at).date().isoformat()}"
-        for user in User.objects.filter(pk__in=people).order_by("pk")
-    }
+    keys = _keys_of_day(people=people, key=key, at=at)
     Notification.objects.bulk_create(
         [
             Notification(
@@ -39,9 +36,32 @@ def count_for_day(
         ],
         ignore_conflicts=True,
     )
+    for row in _rows_of_day(keys):
+        row.values = {"count": int(row.values["count"]) + count}
+        row.created_at, row.read_at = at, None
+        row.save(update_fields=["values", "created_at", "read_at"])
+
+
+@transaction.atomic
+def discount_for_day(*, people: Iterable[int], at: datetime, key: str, count: int) -> None:
+    """Take ``count`` events that were undone from the notification of the day of ``at``; delete it if none is left."""
+    for row in _rows_of_day(_keys_of_day(people=people, key=key, at=at)):
+        left = int(row.values["count"]) - count
+        if left > 0:
+            row.values = {"count": left}
+            row.save(update_fields=["values"])
+        else:
+            row.delete()
+
+
+def _keys_of_day(*, people: Iterable[int], key: str, at: datetime) -> dict[int, str]:
+    """User → the key of their notification of the day."""
+    return {
+        user.pk: f"{key}:{digest_moment(user, at).date().isoformat()}"
+        for user in User.objects.filter(pk__in=people).order_by("pk")
+    }
+
+
+def _rows_of_day(keys: dict[int, str]) -> list[Notification]:
     rows = Notification.objects.select_for_update(no_key=True).filter(user__in=keys, key__in=set(keys.values()))
-    for row in rows.order_by("user_id"):
-        if keys[row.user_id] == row.key:
-            row.values = {"count": int(row.values["count"]) + count}
-            row.created_at, row.read_at = at, None
-            row.save(update_fields=["values", "created_at", "read_at"])
+    return [row for row in rows.order_by("user_id") if keys[row.user_id] == row.key]

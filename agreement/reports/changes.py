@@ -77,7 +77,10 @@ _ASSIGNMENTS = """
                WHERE a.submitted_at IS NOT NULL AND earlier.submitted_at IS NULL AND a.status <> 'released'
            ),
            count(*) FILTER (WHERE a.status = 'accepted' AND earlier.status IS DISTINCT FROM 'accepted'),
-           count(*) FILTER (WHERE a.status IN ('returned', 'released') AND earlier.status IS DISTINCT FROM a.status)
+           count(*) FILTER (
+               WHERE a.status IN ('returned', 'released') AND earlier.status IS DISTINCT FROM a.status
+                  OR a.status <> 'accepted' AND earlier.status = 'accepted'  -- the acceptance was undone
+           )
     FROM (
         SELECT DISTINCT e.pgh_obj_id AS id
         FROM annotation_assignmentevent e JOIN annotation_batch b ON b.id = e.batch_id
@@ -89,12 +92,21 @@ _ASSIGNMENTS = """
         WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
     ) AS earlier ON true
 """
+# Each check whose result is another one than then; one that was finished, and undone, has none.
 _CHECKS = """
-    SELECT count(DISTINCT e.pgh_obj_id)
-    FROM annotation_checkevent e
-    JOIN annotation_assignment a ON a.id = e.assignment_id
-    JOIN annotation_batch b ON b.id = a.batch_id
-    WHERE e.pgh_created_at > %(since)s AND e.result <> '' AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
+    SELECT count(*) FILTER (WHERE c.result IS DISTINCT FROM coalesce(earlier.result, ''))
+    FROM (
+        SELECT DISTINCT e.pgh_obj_id AS id
+        FROM annotation_checkevent e
+        JOIN annotation_assignment a ON a.id = e.assignment_id
+        JOIN annotation_batch b ON b.id = a.batch_id
+        WHERE e.pgh_created_at > %(since)s AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
+    ) AS touched
+    JOIN annotation_check c ON c.id = touched.id
+    LEFT JOIN LATERAL (
+        SELECT e.result FROM annotation_checkevent e
+        WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
+    ) AS earlier ON true
 """
 _AMENDMENTS = """
     SELECT count(DISTINCT e.pgh_obj_id)
@@ -107,17 +119,19 @@ _AMENDMENTS = """
           SELECT 1 FROM annotation_amendmentevent f WHERE f.pgh_obj_id = e.pgh_obj_id AND f.outcome <> ''
       )
 """
-# Rulings that count, or did before they were changed. A finding of fault counts for every group, whoever made it.
+# Rulings that count, or did then. A finding of fault counts for every group, whoever made it.
 _RULINGS = """
     SELECT count(DISTINCT e.pgh_obj_id)
     FROM annotation_rulingevent e
     JOIN annotation_adjudication j ON j.id = e.adjudication_id
     JOIN annotation_expertgroup g ON g.id = j.group_id
     JOIN annotation_ruling r ON r.id = e.pgh_obj_id
+    LEFT JOIN LATERAL (
+        SELECT f.final_at FROM annotation_rulingevent f
+        WHERE f.pgh_obj_id = r.id AND f.pgh_created_at <= %(since)s ORDER BY f.pgh_id DESC LIMIT 1
+    ) AS earlier ON true
     WHERE g.benchmark_id = %(benchmark)s
-      AND (r.final_at IS NOT NULL OR EXISTS (
-          SELECT 1 FROM annotation_rulingevent f WHERE f.pgh_obj_id = r.id AND f.final_at IS NOT NULL
-      ))
+      AND (r.final_at IS NOT NULL OR earlier.final_at IS NOT NULL)
       AND (j.group_id = ANY(%(groups)s) OR j.other_group_id = ANY(%(groups)s) OR r.outcome = 'faulty')
       AND (e.pgh_created_at > %(since)s OR r.final_at > %(since)s)
 """

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from annotation.services.rules import TOO_LATE
-from annotation.services.staff_notices import notify_of_conflicts
+from annotation.services.staff_notices import notify_of_conflicts, withdraw_notice_of_conflict
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
@@ -133,6 +133,7 @@ def withdraw_conflict_within(*, response: Response, rubric: Rubric, group: Exper
     if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
         raise Conflict(str(TOO_LATE))
     row.delete()
+    withdraw_notice_of_conflict(benchmark=group.benchmark, at=row.created_at)
 
 
 def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tuple[int, int]]:

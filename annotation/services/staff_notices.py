@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from accounts.models import Notification
-from accounts.services.grouped_notices import count_for_day
+from accounts.services.grouped_notices import count_for_day, discount_for_day
 from accounts.services.notifications import notify_each
 from annotation.models import Assignment, Batch, LabelTask, Slot, WritingTask
 from annotation.selectors.progress import conflicts_of
@@ -72,6 +72,15 @@ def notify_of_conflicts(*, benchmark: Benchmark, count: int, at: datetime) -> No
         benchmark_title=benchmark.title,
         url=reverse("annotation:conflicts", args=[benchmark.slug]),
         at=at,
-        key=f"conflict:{benchmark.pk}",
+        key=_key_of_conflicts(benchmark),
         count=count,
     )
+
+
+def withdraw_notice_of_conflict(*, benchmark: Benchmark, at: datetime) -> None:
+    """Take a conflict that opened at ``at`` from the notification of that day, because the step before it is undone."""
+    discount_for_day(people=admins_of(benchmark), at=at, key=_key_of_conflicts(benchmark), count=1)
+
+
+def _key_of_conflicts(benchmark: Benchmark) -> str:
+    return f"conflict:{benchmark.pk}"

@@ -99,13 +99,17 @@ def test_undoing_the_submission_withdraws_the_conflict_that_it_opened() -> None:
     workshop.conflict()
     response = workshop.queue()[0].response_id
     last = Assignment.objects.filter(response=response).order_by("-accepted_at").select_related("annotator")[0]
+    notices = Notification.objects.filter(user=workshop.admin, kind="conflict")
+    assert notices.get().values == {"count": 1}
     assert undo(last.annotator, last.public_id).status_code == 200
     assert not Adjudication.objects.exists()
+    assert not notices.exists()
     last.refresh_from_db()
     assert (last.status, last.accepted_at) == ("draft", None)
     # The conflict opens again with the next submission.
     services.submit(assignment=last, annotator=last.annotator, at=timezone.now())
     assert Adjudication.objects.count() == 1
+    assert notices.get().values == {"count": 1}
     claimed = services.claim_adjudication(adjudicator=workshop.adjudicator, waiting=Adjudication.objects.all())
     assert claimed is not None
     assert undo(last.annotator, last.public_id).status_code == 409

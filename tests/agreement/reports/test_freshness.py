@@ -18,6 +18,7 @@ from agreement.reports.freshness import freshness_of
 from agreement.reports.stored import table_names
 from annotation.models import Adjudication, Assignment, Check, Decision
 from annotation.services import adjudications
+from annotation.services.undo import undo_finish
 from rubrics.models import Candidate, Case, Response
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from tests.agreement.study import Study, coin, make_study, noisy
@@ -167,39 +168,67 @@ def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(s
     ]
 
 
-def test_a_final_ruling_that_is_changed_is_a_change_and_one_that_is_not_final_is_none(study: Study) -> None:
+def adjudicated(study: Study) -> tuple[Adjudication, list[int]]:
+    """An adjudication of group A over the first criterion of a case, not ruled yet; and all criteria of the case."""
     work = Assignment.objects.filter(batch__group__name="A").first()
-    first, second, _third = study.criteria[work.case_id]
+    criteria = study.criteria[work.case_id]
     row = Adjudication.objects.create(
         response=work.response,
         rubric=work.rubric,
         group=work.batch.group,
-        criteria=[first],
+        criteria=criteria[:1],
         agreement=0.5,
         adjudicator=UserFactory(),
         created_at=timezone.now(),
     )
+    return row, criteria
 
-    def rule(criterion: int, outcome: str, reason: str) -> None:
-        adjudications.rule(
-            adjudication=row,
-            adjudicator=row.adjudicator,
-            criterion=criterion,
-            outcome=outcome,
-            reason=reason,
-            at=timezone.now(),
-        )
 
-    rule(first, "faulty", "It asks for two things.")
+def rule(row: Adjudication, criterion: int, outcome: str, reason: str) -> None:
+    adjudications.rule(
+        adjudication=row,
+        adjudicator=row.adjudicator,
+        criterion=criterion,
+        outcome=outcome,
+        reason=reason,
+        at=timezone.now(),
+    )
+
+
+def test_a_final_ruling_that_is_changed_is_a_change_and_one_that_is_not_final_is_none(study: Study) -> None:
+    row, (first, second, _third) = adjudicated(study)
+    rule(row, first, "faulty", "It asks for two things.")
     adjudications.finish_adjudication(adjudication=row, adjudicator=row.adjudicator, at=timezone.now())
     report = ask(study)
     Adjudication.objects.filter(pk=row.pk).update(status="open", finished_at=None, criteria=[first, second])
-    rule(second, "faulty", "Two readings.")
+    rule(row, second, "faulty", "Two readings.")
     assert freshness_of(report).fresh is True
-    rule(first, "met", "")
+    rule(row, first, "met", "")
     freshness = freshness_of(report)
     assert freshness.fresh is False
     assert [(change.what, change.n) for change in freshness.changes] == [("rulings", 1)]
+
+
+def test_a_check_and_a_ruling_that_were_undone_are_no_changes(study: Study) -> None:
+    row, (first, _second, _third) = adjudicated(study)
+    rule(row, first, "faulty", "It asks for two things.")
+    work = Assignment.objects.filter(batch__group__name="B").first()
+    check = Check.objects.create(assignment=work, round=1, checker=study.admin, created_at=timezone.now())
+    report = ask(study)
+    now = timezone.now()
+    adjudications.finish_adjudication(adjudication=row, adjudicator=row.adjudicator, at=now)
+    Check.objects.filter(pk=check.pk).update(result="accepted", finished_at=now)
+    assert {change.what: change.n for change in freshness_of(report).changes} == {"rulings": 1, "checks": 1}
+    undo_finish(adjudication=row, adjudicator=row.adjudicator, at=timezone.now())
+    Check.objects.filter(pk=check.pk).update(result="", finished_at=None)
+    assert freshness_of(report).fresh is True
+
+
+def test_work_whose_acceptance_was_undone_after_the_report_is_a_change(study: Study) -> None:
+    report = ask(study)
+    row = Assignment.objects.filter(batch__group__name="B").first()
+    Assignment.objects.filter(pk=row.pk).update(status="in_check", accepted_at=None, checker=study.admin)
+    assert [(change.what, change.n) for change in freshness_of(report).changes] == [("responses_given_back", 1)]
 
 
 def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:
