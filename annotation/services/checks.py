@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, QuerySet, Value, When
+from django.db.models import Case, Exists, OuterRef, QuerySet, Value, When
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -33,12 +33,14 @@ from consilium.core.versioning import is_replay, refuse_stale
 def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -> Assignment | None:
     """Take the next piece of ``waiting`` (work that this checker may take by access); None when nothing is left.
 
-    Work that this checker sent back comes first, then the work that has waited longest. Rows that another checker is
-    just taking are skipped, so two checkers never hold the same work.
+    Work that this checker sent back comes first, then the work that has waited longest, and last what this checker
+    has released. Rows that another checker is just taking are skipped, so two checkers never hold the same work.
     """
-    ranked = waiting.annotate(own=Case(When(checker=checker, then=Value(0)), default=Value(1)))
+    released = Check.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round"), checker=checker, result="")
+    rank = Case(When(checker=checker, then=Value(0)), When(Exists(released), then=Value(2)), default=Value(1))
     row = (
-        ranked.order_by("own", "submitted_at", "pk")
+        waiting.annotate(rank=rank)
+        .order_by("rank", "submitted_at", "pk")
         .select_for_update(skip_locked=True, no_key=True, of=("self",))
         .select_related("batch")
         .first()

@@ -225,6 +225,20 @@ def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Worksho
     assert take(checked, second) == row
 
 
+def test_a_checker_who_releases_work_gets_the_other_work_next(checked: Workshop) -> None:
+    first, second = checked.people()
+    decide(checked.queue(first)[0])
+    client = signed_in(checked.checker)
+    released = take(checked, client)
+    decide(checked.queue(second)[0])
+    client.post(f"/work/checks/{released.public_id}/release/")
+    released.refresh_from_db()
+    assert (released.status, released.checker) == ("submitted", None)
+    other = take(checked, client)
+    assert other != released
+    assert take(checked, client) == released
+
+
 def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -> None:
     for user in checked.people():
         member(checked.group, "checker", user)

@@ -241,7 +241,7 @@ def put_back_check(row: Assignment, check: Check) -> None:
     """
     left = check.amendments.exclude(outcome="", to_review=False)
     left.update(outcome="", to_review=False, version=F("version") + 1, client_id=None)
-    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED, checker=None)
 
 
 @transaction.atomic
