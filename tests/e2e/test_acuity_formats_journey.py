@@ -310,7 +310,7 @@ def report(page: Page, kind: str, folder: Path) -> dict[str, Table]:
     files = page.locator(".report-files")
     expect(files).to_be_visible(timeout=WAIT_MS)
     files.locator("summary").click()
-    with page.expect_download() as download:
+    with page.expect_download(timeout=WAIT_MS) as download:
         files.get_by_role("link", name="Everything (ZIP)").click()
     path = folder / f"{kind}.zip"
     download.value.save_as(path)
