@@ -525,6 +525,12 @@ def test_signing_in_over_the_page_goes_on_where_it_was(new_page: NewPage, watch:
     dialog.get_by_label("Password").fill("not this one")
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("password")
+    # Somebody else's account first: the page stays closed to them, and can still be opened by its own account.
+    dialog.get_by_label("Email address").fill(workshop.checker.email)
+    dialog.get_by_label("Password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Someone else is signed in to this browser.")
+    dialog.get_by_label("Email address").fill(workshop.annotator.email)
     dialog.get_by_label("Password").fill(PASSWORD)
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     expect(dialog).to_be_hidden()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Route, expect
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Ruling
 from tests.annotation.conftest import Workshop, build_workshop
+from tests.axe import axe_violations
 from tests.conftest import Watch
 from tests.factories import ExpertGroupFactory, decide
 
@@ -49,7 +50,7 @@ def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
     page.keyboard.press("n")
     page.keyboard.type("Half a rea")
     page.keyboard.press("Control+Enter")  # what is typed and not saved holds the work back
-    expect(page.locator("#refusal")).to_contain_text("Your reason is not saved yet.")
+    expect(page.locator("#refusal")).to_contain_text("The reason for criterion 3 is not saved yet.")
     page.keyboard.press("Escape")
     first = page.url
     page.evaluate("window.stayed = true")
@@ -223,3 +224,80 @@ def busy() -> Workshop:
     for row in access.held_checks(workshop.checker)[:1]:
         services.return_check(assignment=row, checker=workshop.checker, note="Again, please.", at=timezone.now())
     return workshop
+
+
+def test_an_outcome_without_its_reason_holds_the_acceptance_back(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=3, check_policy="all")
+    decide(workshop.queue()[0], "not_met")
+    page = new_page(workshop.checker, viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    first = page.url
+    page.locator("#dock [data-choose=met]").tap()
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.locator("#dock").get_by_role("button", name="Accept").tap()
+    expect(page.locator("#refusal")).to_contain_text("Your choice for criterion 1 is not saved: it needs a reason.")
+    assert page.url == first
+    page.locator("[data-reason]:visible").tap()  # the field alone sends nothing
+    expect(page.locator("[data-reason]:visible")).not_to_have_attribute("aria-invalid", "true")
+    page.locator("[data-do=cancel]:visible").tap()
+    expect(page.locator(".criterion.current [aria-pressed=true]")).to_have_text("Not met")
+    page.locator("#dock [data-choose=met]").tap()
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.locator("#dock [data-choose=not_met]").tap()  # the annotator's outcome takes the choice back
+    expect(page.locator("[data-reason]:visible")).to_have_count(0)
+    page.locator("#dock").get_by_role("button", name="Accept").tap()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert not Amendment.objects.exclude(outcome="").exists()
+
+
+def test_a_faulty_criterion_without_a_reason_holds_the_adjudication_back(new_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2)
+    workshop.conflict()
+    page = new_page(workshop.adjudicator)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Claim next").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("m")
+    expect(page.locator("#graded-text")).to_have_text("2 / 2")
+    page.locator("[data-row]").first.locator("[data-set=faulty]").click()
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("Your choice for criterion 1 is not saved: it needs a reason.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/adjudications/$"))
+    assert list(Ruling.objects.values_list("outcome", flat=True)) == ["met", "met"]
+
+
+def test_releasing_a_check_asks_before_amendments_are_discarded(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=3, check_policy="all")
+    decide(workshop.queue()[0], "not_met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("m")
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.keyboard.type("A dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.get_by_role("button", name="Release task").click()
+    dialog = page.get_by_role("dialog", name="Discard your changes and release this check?")
+    expect(dialog).to_be_visible()
+    assert axe_violations(page) == []
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    assert Amendment.objects.get().outcome == "met"
+    page.get_by_role("button", name="Release task").click()
+    dialog.get_by_role("button", name="Discard and release").click()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    expect(page.locator("tbody")).not_to_contain_text("resubmitted")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.get_by_role("button", name="Release task").click()  # nothing is lost, so nothing is asked
+    expect(page).to_have_url(re.compile("/work/checks/$"))

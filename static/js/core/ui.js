@@ -2,7 +2,7 @@
 /* Behaviour shared by all pages. Everything is delegated from the document, so that fragments that htmx swaps in
    work. */
 import { find, findAll, targetWithin } from "./page.js";
-import { renewToken } from "./server.js";
+import { renewToken, token } from "./server.js";
 import { expire, toast } from "./toast.js";
 import { resumeOffer } from "./undo_offer.js";
 import { wordsOf } from "./words.js";
@@ -198,12 +198,23 @@ async function resumeSession() {
   }
 }
 
+/** Sign out who is signed in to this browser instead of the person of this page. */
+async function signOut() {
+  await fetch(ended?.dataset.signOut ?? "", {
+    method: "POST",
+    credentials: "same-origin",
+    headers: { "X-CSRFToken": token() },
+  });
+  await currentSession(); // renews the token
+}
+
 /** @param {HTMLFormElement} form */
 async function signIn(form) {
   const button = find(form, "button.primary", HTMLButtonElement);
   button.disabled = true;
   try {
-    await currentSession();
+    const session = await currentSession();
+    if (session.signed_in && session.who !== ended?.dataset.who) await signOut();
     const answer = await fetch(form.getAttribute("action") ?? "", {
       method: "POST",
       credentials: "same-origin",

@@ -27,7 +27,7 @@ import { forgetPick } from "../shared/passages.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, takeUpKept } from "./reviewing_entries.js";
-import { existingReasonField, isReasonOpen, reasonField, showReason } from "./reviewing_reasons.js";
+import { existingReasonField, isReasonOpen, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
 import { isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
 import { markOpenConflicts, refuse, showSaving, summarise } from "./reviewing_status.js";
@@ -62,10 +62,17 @@ function setBusy(busy) {
   showSaving();
 }
 
-/** @param {HTMLElement} row with a reason that is written and not saved */
-function hasUnsavedReason(row) {
+/** @param {HTMLElement} row with an outcome or a reason that is shown and not saved */
+function isUnsaved(row) {
   const field = reasonField(row);
-  return isReasonOpen(row) && field?.value.trim() && field.value !== field.defaultValue;
+  if (!field || !isReasonOpen(row)) return false;
+  return reasonBox(row)?.dataset.outcome !== row.dataset.outcome || field.value !== field.defaultValue;
+}
+
+/** @param {HTMLElement} row that is unsaved */
+function lackingIn(row) {
+  const key = existingReasonField(row).value.trim() ? "typed" : "reasonless";
+  return text(key).replace("NUMBER", row.dataset.number ?? "");
 }
 
 /**
@@ -75,9 +82,9 @@ function hasUnsavedReason(row) {
  */
 async function finish(url, values, showMessage) {
   if (finishing.busy || !sheet.writable) return;
-  const unsaved = rows().find(hasUnsavedReason);
+  const unsaved = rows().find(isUnsaved);
   if (unsaved) {
-    showMessage(text("typed"));
+    showMessage(lackingIn(unsaved));
     if (!returnDialog?.open) {
       applyFilter("all");
       showView("criteria");
@@ -198,7 +205,15 @@ returnForm?.addEventListener("submit", (event) => {
   event.preventDefault();
   sendBack();
 });
-releaseForm?.addEventListener("submit", forgetKept);
+releaseForm?.addEventListener("submit", (event) => {
+  const isConfirmed = event.submitter?.closest("dialog");
+  if (isConfirmed || !rows().some((row) => row.dataset.amended || row.dataset.marked || isUnsaved(row))) {
+    forgetKept();
+    return;
+  }
+  event.preventDefault();
+  element("release-check", HTMLDialogElement).showModal();
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   if (event.altKey || event.repeat || event.defaultPrevented) return;

@@ -8,7 +8,15 @@ import { wordsOf } from "../../core/words.js";
 import { applyFilter, currentRow, following, idOf, rowInSight, rowOf, select } from "../shared/criteria.js";
 import { needsReason } from "./review_entries.js";
 import { addEntry } from "./reviewing_entries.js";
-import { closeReason, existingReasonField, openReason, press, reasonBox, storedReason } from "./reviewing_reasons.js";
+import {
+  closeReason,
+  existingReasonField,
+  isReasonOpen,
+  openReason,
+  press,
+  reasonBox,
+  storedReason,
+} from "./reviewing_reasons.js";
 import { finishing, keep, queue, sheet } from "./reviewing_sheet.js";
 import { showSaving, summarise } from "./reviewing_status.js";
 
@@ -48,6 +56,7 @@ function isTouched(row) {
 export function choose(outcome, row = rowInSight()) {
   if (!mayWrite() || !row || !canBeSet(row, outcome)) return;
   const isSame = outcome === row.dataset.outcome;
+  if (isSame && isReasonOpen(row)) closeReason(row);
   if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
   else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
@@ -130,6 +139,7 @@ document.addEventListener("click", (event) => {
   const outcome = targetWithin(event, "[data-set]")?.dataset.set;
   if (outcome !== undefined) choose(outcome, row);
   else if (targetWithin(event, "[data-send]")) saveWithReason(row);
+  else if (targetWithin(event, "[data-do=cancel]")) closeReason(row);
   else if (targetWithin(event, "[data-do=unmark]")) choose(row.dataset.default ?? "", row);
   else if (targetWithin(event, "[data-do=reason]") && row.dataset.outcome && mayWrite()) {
     openReason(row, row.dataset.outcome);

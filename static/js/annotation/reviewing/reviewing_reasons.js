@@ -79,11 +79,11 @@ export function showReason(row, outcome, reason) {
 function nameReason(box, outcome) {
   const field = find(box, "[data-reason]", HTMLInputElement);
   const button = find(box, "[data-send]", HTMLElement);
-  box.dataset.why ??= field.placeholder;
-  box.dataset.send ??= button.textContent ?? "";
+  box.dataset.whyLabel ??= field.placeholder;
+  box.dataset.sendLabel ??= button.textContent ?? "";
   const isMark = outcome === "review";
-  field.placeholder = isMark ? text("mark_why") : box.dataset.why;
-  button.textContent = isMark ? text("mark") : box.dataset.send;
+  field.placeholder = isMark ? text("mark_why") : box.dataset.whyLabel;
+  button.textContent = isMark ? text("mark") : box.dataset.sendLabel;
 }
 
 /**
