@@ -108,15 +108,15 @@ def test_keys_scroll_both_panes_and_evidence_comes_into_view(new_page: NewPage) 
     page = new_page(workshop.annotator)
     open_work(page, row)
     page.keyboard.press("Space")
-    page.wait_for_function(f"{RESPONSE_TOP} > 300")
+    page.wait_for_function(f"() => {RESPONSE_TOP} > 300")
     assert page.evaluate(CRITERIA_TOP) == 0
     page.keyboard.press("Shift+Space")
-    page.wait_for_function(f"{RESPONSE_TOP} === 0")
+    page.wait_for_function(f"() => {RESPONSE_TOP} === 0")
     page.keyboard.press("PageDown")
-    page.wait_for_function(f"{CRITERIA_TOP} > 300")
+    page.wait_for_function(f"() => {CRITERIA_TOP} > 300")
     assert page.evaluate(RESPONSE_TOP) == 0
     page.keyboard.press("PageUp")
-    page.wait_for_function(f"{CRITERIA_TOP} === 0")
+    page.wait_for_function(f"() => {CRITERIA_TOP} === 0")
     mark = page.locator("#response mark").first
     expect(mark).not_to_be_in_viewport()
     page.keyboard.press("m")  # on to the second criterion, which has evidence at the end
@@ -149,7 +149,7 @@ def test_words_are_found_in_conversation_and_response(new_page: NewPage) -> None
     expect(count).to_have_text("13 / 13")
     field.fill("apixaban")
     expect(count).to_have_text("1 / 1")
-    page.wait_for_function(f"{RESPONSE_TOP} > 300")
+    page.wait_for_function(f"() => {RESPONSE_TOP} > 300")
     assert page.evaluate("[...CSS.highlights.get('find-current')].map(String)") == ["apixaban"]
     page.keyboard.press("Control+Enter")  # hands nothing in
     field.fill("warfarin")

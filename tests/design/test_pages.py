@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
+from playwright.sync_api import expect
 
 from accounts.models import User
 from consilium.core import navigation
@@ -210,7 +211,7 @@ def test_language_is_switched_and_the_page_stays(new_page: NewPage, ana: User) -
     page.goto("/profile/")
     page.locator("details[data-menu] > summary").click()
     page.get_by_role("button", name="简体中文").click()
-    page.wait_for_function("document.documentElement.lang === 'zh-hans'")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
     assert page.url.endswith("/profile/")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 from sklearn.metrics import f1_score
 
 from agreement import tasks
@@ -74,7 +75,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
         for pair in pairs
         if pair[0] in {response.pk for response in study.responses() if response.candidate.name == "alpha"}
     )
-    page.wait_for_function(f"document.querySelectorAll('table.data tbody tr').length === {differ}")
+    expect(page.locator("table.data tbody tr")).to_have_count(differ)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -37,7 +37,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
     page.get_by_label("Short name", exact=True).fill("MRN 00482913")
     page.locator("#privacy li", has_text="Short name · ").get_by_role("button", name="Show it in the text").click()
-    page.wait_for_function("document.activeElement.id === 'case-key' && String(getSelection()) === '00482913'")
+    page.wait_for_function("() => document.activeElement.id === 'case-key' && String(getSelection()) === '00482913'")
     page.get_by_label("Short name", exact=True).fill(case.key)
     page.locator("#privacy li", has_text="Short name · ").wait_for(state="detached")
     first.press("Alt+ArrowDown")
