@@ -107,6 +107,7 @@ def test_two_step_sign_in_from_set_up_to_a_recovery_code(new_page: NewPage, ana:
     page.locator("main").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Confirm").click()
     page.locator("img.qr").wait_for()
+    expect(page.locator("img.qr")).to_have_js_property("complete", True)
     assert page.evaluate("document.querySelector('img.qr').naturalWidth") > 0  # the CSP lets the code through
     assert axe_violations(page) == []
     secret = page.get_by_label("Authenticator secret").input_value()

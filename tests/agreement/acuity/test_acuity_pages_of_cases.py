@@ -19,6 +19,7 @@ from agreement.services import create_report, run
 from rubrics.models import Benchmark, Case
 from tests.agreement.acuity.stored import address, import_files, reported, small
 from tests.axe import axe_violations
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -108,9 +109,7 @@ def test_figures_scroll_sideways_in_a_narrow_window(
         assert (sizes["tab"], sizes["role"]) == (0, "region") and sizes["name"]
     charts.first.focus()
     page.keyboard.press("ArrowRight")
-    # The scripts of the page allow no evaluation of text, which `wait_for_function` takes.
-    page.wait_for_timeout(300)
-    assert charts.first.evaluate("chart => chart.scrollLeft") > 0
+    wait_until(lambda: charts.first.evaluate("chart => chart.scrollLeft > 0"), message="the key scrolls the figure")
     for width in (390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
