@@ -60,6 +60,7 @@ def test_a_second_vote_and_a_ruling_by_keyboard(new_page: NewPage, transactional
     page.get_by_role("link", name="Give rulings").click()
     page.get_by_role("link", name="Rule on next case").click()
     expect(page.locator(".earlier-votes").first).to_contain_text("Votes of round 1")
+    page.wait_for_load_state()  # keys do nothing before
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         assert axe_violations(page) == []

@@ -32,16 +32,21 @@ def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], wat
     assert axe_violations(page) == []
     page.keyboard.press("s")  # nothing is answered yet
     expect(page.locator("fieldset .error, .pair-judge .error").first).to_be_visible()
+    page.wait_for_load_state()  # keys do nothing before
     assert PairJudgement.objects.count() == 0
     for key in "1367":  # the last answer to a question counts
         page.keyboard.press(key)
     page.keyboard.press("s")
     expect(page.get_by_text("1 of 2 judged")).to_be_visible()
+    page.wait_for_load_state()
     wait_until(lambda: PairJudgement.objects.filter(grade="dangerous").count() == 1, message="the first is stored")
     page.keyboard.press("u")  # back to the one before, which keeps its answers
     expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+    page.wait_for_load_state()
+    first = page.url
     page.keyboard.press("4")
     page.keyboard.press("s")
+    page.wait_for_url(lambda url: url != first)
     wait_until(lambda: PairJudgement.objects.filter(grade="minor").count() == 1, message="the first is changed")
     page.locator("summary", has_text="Note").click()
     page.locator("textarea[name=note]").fill("2 of 7")  # keys are off while somebody types
