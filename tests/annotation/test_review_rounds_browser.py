@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Amendment, Assignment, Check, Decision
+from annotation.services import undo
 from tests.annotation.conftest import build_workshop
 from tests.conftest import Watch
 from tests.factories import decide
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
+
+
+@pytest.fixture
+def patient_page(new_page: NewPage, monkeypatch: pytest.MonkeyPatch) -> NewPage:
+    """Pages on which the ten seconds to undo a step do not run out, neither there nor on the server."""
+    monkeypatch.setattr(undo, "UNDO_SECONDS", 600)
+
+    def open_page(*user: object) -> Page:
+        page, now = new_page(*user), timezone.now()
+        page.clock.install(time=now)
+        page.clock.pause_at(now + timedelta(hours=1))  # a time that the clock has not reached by itself
+        return page
+
+    return open_page
 
 
 def test_marked_criteria_go_to_the_annotator_and_come_back_answered(new_page: NewPage, watch: Watch) -> None:
@@ -120,22 +137,23 @@ def test_an_answer_waits_out_a_lost_connection(new_page: NewPage, watch: Watch) 
     assert Decision.objects.get(round=2, answer="5 mg.").outcome == "met"
 
 
-def test_submit_and_accept_are_undone_by_button_and_by_key(new_page: NewPage) -> None:
+def test_submit_and_accept_are_undone_by_button_and_by_key(patient_page: NewPage) -> None:
     workshop = build_workshop(criteria=2, responses=2, check_policy="all")
     decide(workshop.queue()[0], "met", submit=False)
-    own = new_page(workshop.annotator)
+    own = patient_page(workshop.annotator)
     own.goto(f"/work/{workshop.queue()[0].public_id}/")
     expect(own.locator(".criterion.current")).to_have_count(1)
     own.keyboard.press("Control+Enter")
     expect(own).to_have_url(re.compile("/work/$"))
     own.locator(".toast", has_text="Submitted.").get_by_role("button", name="Undo").click()
     expect(own).to_have_url(re.compile(rf"/work/{workshop.queue()[0].public_id}/$"))
+    expect(own.locator(".criterion.current")).to_have_count(1)  # the page's script has started
     expect(own.locator("#graded-text")).to_have_text("2 / 2")
     assert Assignment.objects.get(annotator=workshop.annotator).status == "draft"
     own.keyboard.press("Control+Enter")
     expect(own).to_have_url(re.compile("/work/$"))
 
-    page = new_page(workshop.checker)
+    page = patient_page(workshop.checker)
     page.goto("/work/checks/")
     page.get_by_role("button", name="Start next check").click()
     expect(page.locator(".criterion.current")).to_have_count(1)
@@ -149,11 +167,11 @@ def test_submit_and_accept_are_undone_by_button_and_by_key(new_page: NewPage) ->
     assert Check.objects.get().result == ""
 
 
-def test_the_key_u_undoes_the_submission_on_the_next_response(new_page: NewPage) -> None:
+def test_the_key_u_undoes_the_submission_on_the_next_response(patient_page: NewPage) -> None:
     workshop = build_workshop(criteria=2, responses=4)
     first = workshop.queue()[0]
     decide(first, "met", submit=False)
-    page = new_page(workshop.annotator)
+    page = patient_page(workshop.annotator)
     page.goto(f"/work/{first.public_id}/")
     expect(page.locator(".criterion.current")).to_have_count(1)
     page.keyboard.press("Control+Enter")
