@@ -15,6 +15,7 @@ from tests.annotation.conftest import Workshop, build_workshop
 from tests.axe import axe_violations
 from tests.conftest import Watch
 from tests.factories import ExpertGroupFactory, decide
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
@@ -163,6 +164,7 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch
     page.keyboard.press("n")
     expect(page.locator(".toast")).to_contain_text("just being completed")
     expect(page.locator(".criterion").first.locator("[aria-pressed=true]")).to_have_text("Can’t assess")
+    wait_until(lambda: page.wait_for_timeout(20) is None and bool(finishing), message="the request is on its way")
     finishing[0].continue_()
     expect(page).to_have_url(re.compile("/work/adjudications/$"))
     assert list(Ruling.objects.order_by("criterion").values_list("outcome", "reason")) == [
