@@ -38,7 +38,7 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
         AuthoringRole.objects.create(benchmark=benchmark, user=user, role="author")
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     page = new_page(author)
-    watch.allow("409")
+    watch.allow("409", "ERR_INTERNET_DISCONNECTED")
     page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
     expect(page.locator("#editor[data-ready]")).to_be_visible()
 
@@ -79,11 +79,14 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     wait_until(lambda: len(saved_items()) == 3, message="the criterion is back")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
 
+    # Without a connection, lest the page asks for what others saved before it has a change of its own.
+    page.context.set_offline(True)
+    rows.nth(0).locator("textarea").fill("Mine")
     draft = RubricDraft.objects.select_related("rubric").get()
     items = [DraftItem(**{**row, "tags": tuple(row["tags"])}) for row in draft.content["items"]]
     items[0] = DraftItem(**{**items[0].as_json(), "text": "Theirs", "tags": ()})
     save_draft(rubric=draft.rubric, items=items, version=draft.version, client_id=None, by=other, at=timezone.now())
-    rows.nth(0).locator("textarea").fill("Mine")
+    page.context.set_offline(False)
     dialog = page.get_by_role("dialog", name="Changed by both")
     expect(dialog).to_contain_text("Second Author has changed the same criteria in the meantime.")
     dialog.get_by_role("button", name="Use all of theirs").click()
