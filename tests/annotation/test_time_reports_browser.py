@@ -157,7 +157,9 @@ def test_time_is_not_reported_for_somebody_else(
     case = CaseFactory(benchmark=benchmark)
     page, other = new_page(authors[0]), new_page(authors[1])
     reports: list[Request] = []
+    questions: list[Request] = []
     page.on("request", lambda request: request.url.endswith("/time/") and reports.append(request))
+    page.on("requestfinished", lambda request: request.url.endswith("/session") and questions.append(request))
     stop_clock(page)
     page.goto(f"/b/b/write/{case.public_id}/")
     wait_until(lambda: AuthoringTime.objects.exists())
@@ -165,7 +167,9 @@ def test_time_is_not_reported_for_somebody_else(
     page.context.add_cookies(other.context.cookies())  # type: ignore[arg-type]
     work(page, 31)
     wait_on(page, lambda: len(reports) == 2 and refusals(caplog) == [403])
-    page.wait_for_timeout(1_000)  # until the page knows of the refusal
+    # Until the page knows of the refusal, and who is signed in.
+    wait_on(page, lambda: bool(questions))
+    page.wait_for_timeout(200)
     work(page, 65)
     page.wait_for_timeout(200)
     assert AuthoringTime.objects.get().user == authors[0]
