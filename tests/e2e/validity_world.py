@@ -144,6 +144,7 @@ def report(admin: Page, kind: str, path: Path) -> dict[str, Table]:
     files = admin.locator(".report-files")
     expect(files).to_be_visible(timeout=WAIT_MS)
     expect(admin.locator("main")).to_contain_text(BAND)
+    admin.wait_for_load_state()  # the figures come after the files
     assert admin.locator("figure").count() > 0
     for figure in admin.locator("figure").all():
         expect(figure.locator("svg").first).to_contain_text(FOOTNOTE)

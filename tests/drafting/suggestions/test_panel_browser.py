@@ -278,6 +278,6 @@ def test_whoever_asked_for_suggestions_decides_by_keys_when_they_come(new_page: 
     expect(pane).to_contain_text("Suggestions are being drafted and will appear here.")
     work(DraftingRun.objects.exclude(pk=world.run.pk).get())
     first = pane.locator("[data-undecided] [data-suggestion]").first
-    expect(first).to_be_focused(timeout=15_000)
+    expect(first).to_be_focused()
     page.keyboard.press("x")
     expect(first.locator("[data-reasons]")).to_be_visible()
