@@ -16,6 +16,7 @@ import pytest
 from consilium.llm.errors import EndpointRefused
 from documents.fetching import FetchedDocument, FetchLimits, FetchRefused, check_document_url, fetch_document
 
+PATIENT = FetchLimits(file_bytes=100_000)
 QUICK = FetchLimits(file_bytes=100_000, total_s=1.0, connect_s=0.5, silence_s=0.4)
 
 
@@ -39,12 +40,12 @@ def slow(connection: socket.socket) -> None:
 
 def silent(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
-    time.sleep(3)
+    time.sleep(60)
 
 
 def slow_headers(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
-    for number in range(30):
+    for number in range(600):
         connection.sendall(f"X-{number}: y\r\n".encode())
         time.sleep(0.1)
 
@@ -87,10 +88,10 @@ def host() -> Iterator[Host]:
     server.close()
 
 
-def fetch(host: Host, path: str = "/guides/fever.html?edition=2") -> tuple[FetchedDocument, bytes]:
+def fetch(host: Host, limits: FetchLimits = PATIENT) -> tuple[FetchedDocument, bytes]:
     into = io.BytesIO()
-    url = f"http://127.0.0.1:{host.port}{path}"
-    return fetch_document(url, into, allowed_hosts=["127.0.0.1"], limits=QUICK), into.getvalue()
+    url = f"http://127.0.0.1:{host.port}/guides/fever.html?edition=2"
+    return fetch_document(url, into, allowed_hosts=["127.0.0.1"], limits=limits), into.getvalue()
 
 
 def test_a_document_is_fetched(host: Host) -> None:
@@ -130,8 +131,9 @@ def test_a_host_that_misbehaves_is_refused(
     host.respond = respond if callable(respond) else lambda connection: connection.sendall(respond)
     begun = time.monotonic()
     with pytest.raises(FetchRefused, match=message):
-        fetch(host)
-    assert time.monotonic() - begun < 3
+        # On a busy machine a host that is not slow may need longer than the quick limits.
+        fetch(host, QUICK if "within" in message else PATIENT)
+    assert time.monotonic() - begun < 30
     assert host.connections <= 2  # a connection that closes without a word is tried once more
 
 

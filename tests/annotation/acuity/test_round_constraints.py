@@ -305,7 +305,7 @@ def test_two_votes_and_a_vote_and_a_ruling_of_one_physician_wait_for_each_other(
         thread.start()
         sleep(0.3)
         assert thread.is_alive()
-    thread.join(10)
+    thread.join(60)
     assert ("votes once in a round" if other == "vote" else "does not rule") in errors[0]
     assert LabelTask.objects.filter(status="submitted").count() == 1
     assert not AcuityRuling.objects.exists()

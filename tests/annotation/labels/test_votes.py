@@ -396,7 +396,7 @@ def test_of_two_saves_at_once_one_is_stale(version: int) -> None:
         thread.start()
         sleep(0.3)
         assert thread.is_alive()
-    thread.join(10)
+    thread.join(60)
     assert outcomes == ["urgent-care"]
     answer = LabelAnswer.objects.get()
     assert (answer.value, answer.version) == ("urgent-care", version + 1)

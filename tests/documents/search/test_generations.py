@@ -146,7 +146,7 @@ def test_a_worker_that_waits_for_a_later_switch_does_not_take_it_back(monkeypatc
     def opened(*args: object, **options: object) -> object:
         index = open_folder(*args, **options)  # type: ignore[arg-type]
         built.set()
-        go_on.wait(20)
+        go_on.wait(120)
         return index
 
     def builds() -> None:
@@ -156,11 +156,11 @@ def test_a_worker_that_waits_for_a_later_switch_does_not_take_it_back(monkeypatc
     monkeypatch.setattr(folders, "opened", opened)
     building = threading.Thread(target=builds)
     building.start()
-    assert built.wait(20)
+    assert built.wait(120)
     with transaction.atomic():
         Collection.objects.filter(pk=collection.pk).update(generation=newer)
         go_on.set()
-        wait_until(_somebody_waits_for_a_lock, within_s=20, message="the earlier generation waits for the switch")
+        wait_until(_somebody_waits_for_a_lock, message="the earlier generation waits for the switch")
     building.join()
     collection.refresh_from_db()
     assert collection.generation == newer
@@ -284,7 +284,7 @@ def test_a_thread_builds_a_large_index() -> None:
         folders.build_in_background(
             *place, content=content, rows=generations.rows_of(collection.pk, generation.last_passage)
         )
-    wait_until(lambda: folders.is_here(*place, content=content) and not folders._building, within_s=20)
+    wait_until(lambda: folders.is_here(*place, content=content) and not folders._building)
     assert find_texts(collection, "fever") == ["fever"]
 
 
@@ -335,7 +335,7 @@ def test_passages_of_an_import_that_commits_late_are_not_lost() -> None:
             Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)  # as an import does
             add_document(collection, "late", ["late fever"])
             begun.set()
-            go_on.wait(20)
+            go_on.wait(120)
             passages_added(collection=collection, by=None, at=timezone.now())
         connections.close_all()
 
@@ -345,10 +345,10 @@ def test_passages_of_an_import_that_commits_late_are_not_lost() -> None:
 
     importing, building = threading.Thread(target=late_import), threading.Thread(target=builds)
     importing.start()
-    begun.wait(20)
+    begun.wait(120)
     add_document(collection, "quick", ["quick fever"])
     building.start()
-    wait_until(_somebody_waits_for_a_lock, within_s=20, message="the builder waits for the import")
+    wait_until(_somebody_waits_for_a_lock, message="the builder waits for the import")
     go_on.set()
     importing.join()
     building.join()
