@@ -318,9 +318,9 @@ def test_a_judge_of_another_benchmark_may_be_used_by_who_runs_both(
 
 def test_progress_is_counted_from_the_verdicts_and_polling_ends(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback)
-    now = timezone.now()
     outcomes = ["met", "not_met", "invalid", None]
     run = judged(answered, lambda n: outcomes[n % 4], judge=judge, status="running", finished_at=None)
+    now = timezone.now()
     JudgeRun.objects.filter(pk=run.pk).update(started_at=now - timedelta(seconds=10), frame={})
     for kind, number in (("timeout", 2), ("http_5xx", 5), ("", 3)):
         JudgeCall.objects.bulk_create(

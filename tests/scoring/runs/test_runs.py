@@ -174,8 +174,9 @@ def test_a_worker_sees_the_cancellation_between_writes(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turn, "WRITE_AT", 5)
+    monkeypatch.setattr(turn, "WRITE_EVERY_S", 600.0)  # not before there are five, however slow the machine is
     monkeypatch.setattr(turn, "COLLECT_WITHIN_S", 0.01)
-    loopback.start_afresh(latency=0.02)
+    loopback.start_afresh(latency=0.1)  # not all of them come while the first are written
     run = start(answered, chat_judge(answered, loopback, concurrency=1))
     store = slice_turn.store_results
 

@@ -306,7 +306,7 @@ def test_a_judge_that_never_gives_a_verdict_is_not_taken_for_an_endpoint_that_is
 def test_what_is_in_the_air_when_a_run_is_cancelled_is_kept_and_counted(
     answered: Benchmark, loopback: Loopback
 ) -> None:
-    loopback.start_afresh(latency=0.3)
+    loopback.start_afresh(latency=1)  # time to cancel it before all have been asked
     run = start(answered, chat_judge(answered, loopback, concurrency=6, **PRICES))
     thread = Thread(target=in_a_thread, args=(lambda: work_on_slice(run.pk, 0, clock=timezone.now),))
     thread.start()
