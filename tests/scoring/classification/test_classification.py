@@ -115,7 +115,7 @@ def test_the_most_urgent_level_is_first_where_the_reading_says_so(cases: Benchma
     [
         ("choice-refuses", "refused"), ("choice-two", "several"), ("choice-asks", "no-level"),
         ("choice-prose", "invalid"), ("choice-quoted", "invalid"), ("refusal", "refused"), ("empty", "invalid"),
-        ("huge", "invalid"),
+        pytest.param("huge", "invalid", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_what_is_no_level_is_a_state_and_no_failure(

@@ -75,6 +75,7 @@ def test_a_replay_fails_where_the_model_gave_no_usable_answer_as_well(cases: Ben
     assert member(archive_of(again), "outputs.jsonl") == member(archive_of(run), "outputs.jsonl")
 
 
+@pytest.mark.slow
 def test_a_replay_names_the_step_whose_answer_is_missing(cases: Benchmark, loopback: Loopback) -> None:
     run = work(begin(cases, loopback.url, samples=1, cases=["case-1"], attempts=1, strong="html"))
     again = replay(run)
@@ -209,6 +210,7 @@ def exported(cases: Benchmark, loopback: Loopback) -> bytes:
     return archive
 
 
+@pytest.mark.slow
 def test_archives_that_are_refused_change_nothing(exported: bytes) -> None:
     for fault, (name, change, reason) in FAULTS.items():
         with pytest.raises(ArchiveRefused, match=reason):

@@ -87,6 +87,7 @@ def test_an_answer_that_is_not_exactly_the_form_is_asked_for_three_times(
     assert EndpointCall.objects.values("request_hash").distinct().count() == 1
 
 
+@pytest.mark.slow
 def test_the_fault_is_named_when_it_is_asked_again(cases: Benchmark, loopback: Loopback) -> None:
     run = work(begin(cases, loopback.url, fast="corrected", samples=1, cases=["case-0"]))
     assert run.status == "finished"
@@ -218,6 +219,7 @@ def test_a_cancelled_run_asks_nothing_and_goes_on(cases: Benchmark, loopback: Lo
     assert work(run).status == "finished"
 
 
+@pytest.mark.slow
 def test_time_that_is_up_ends_a_turn_and_not_the_run(cases: Benchmark, loopback: Loopback) -> None:
     run = begin(cases, loopback.url, samples=1)
     assert work_on_run(run.pk, clock=timezone.now, budget_s=-1.0) is True
