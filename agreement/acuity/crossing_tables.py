@@ -111,10 +111,21 @@ def cheapest_rows(data: AcuityData, *, price: Price) -> list[Row]:
     return list(_cheapest_rows(data, _cost_parts(data, price)))
 
 
-def _cheapest_rows(data: AcuityData, parts: Array) -> Iterator[Row]:
+def cases_of_cheapest(data: AcuityData, price: Price) -> dict[str, int]:
+    """How many cases `cheapest_rows` takes, by format: those with a usable reading of every candidate."""
+    parts = _cost_parts(data, price)
+    return {format_: int(shared.sum()) for format_, _places, shared in _shared_by_all(data, parts)}
+
+
+def _shared_by_all(data: AcuityData, parts: Array) -> Iterator[tuple[str, list[int], NDArray[np.bool_]]]:
+    """For each format its series, by place, and of which cases (cases,) all of them have a usable reading."""
     for format_ in dict.fromkeys(format_ for _candidate, format_ in data.series_names):
         places = [place for place, (_name, own) in enumerate(data.series_names) if own == format_]
-        shared = (parts[:, places, 2] > 0).all(axis=1)
+        yield format_, places, np.asarray((parts[:, places, 2] > 0).all(axis=1))
+
+
+def _cheapest_rows(data: AcuityData, parts: Array) -> Iterator[Row]:
+    for format_, places, shared in _shared_by_all(data, parts):
         if not shared.any():
             continue
         means = parts[shared][:, places, :2].mean(axis=0)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.acuity.call_records import with_calls
+from agreement.acuity.crossing_tables import cases_of_cheapest
 from agreement.acuity.frontier_table import FRONTIER_COLUMNS, frontier_rows
 from agreement.acuity.frontier_table import TEXT_COLUMNS as FRONTIER_TEXT
 from agreement.acuity.inputs import AcuityInputs, read_inputs
@@ -222,6 +223,7 @@ def compute(
         "gamma": gamma,
         "boundary": boundary,
         "n_cases": len(everything(inputs.data).cases),
+        "cheapest_cases": cases_of_cheapest(inputs.data, price),
         "n_unusable": len(inputs.unusable),
         "slices": [part.name for part in parts_of(inputs.data)],
         **({"headline": headline(best, "cost_all")} if best else {}),

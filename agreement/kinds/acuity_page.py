@@ -512,9 +512,11 @@ def _p(row: Row, name: str) -> PValue:
 
 
 def _crossings(report: Report) -> Context:
+    shared = _shared_cases(report)
     crossings = [
         {
             **row,
+            "n_cases": shared.get((frozenset((row["first"], row["second"])), row["format"])),
             "format_label": format_label(row["format"]),
             "ratio_shown": Number(row["ratio"], digits=2).shown,
             "share": Number(row["share_below"], scale=100, digits=0, unit="%").shown,
@@ -523,10 +525,40 @@ def _crossings(report: Report) -> Context:
         for row in table_of(report, "crossings").dicts()
     ]
     cheapest = table_of(report, "cheapest").dicts()
+    # A report that is older than the fact does not say on how many cases.
+    cases = report.result["facts"].get("cheapest_cases", {})
     groups = [[row for row in cheapest if row["format"] == format_] for format_ in FORMATS]
     return {
         "crossings": crossings,
-        "cheapest": [{"format": format_label(rows[0]["format"]), "words": _cheapest(rows)} for rows in groups if rows],
+        "cheapest": [
+            {
+                "format": format_label(rows[0]["format"]),
+                "cases": _cases_of_all(cases.get(rows[0]["format"])),
+                "words": _cheapest(rows),
+            }
+            for rows in groups
+            if rows
+        ],
+    }
+
+
+def _cases_of_all(n: int | None) -> str:
+    """The cases on which the cheapest candidate was found."""
+    if n is None:
+        return _("On the cases with a usable reading of every candidate:")
+    return ngettext(
+        "On the %(n)s case with a usable reading of every candidate:",
+        "On the %(n)s cases with a usable reading of every candidate:",
+        n,
+    ) % {"n": f"{n:,}"}
+
+
+def _shared_cases(report: Report) -> dict[tuple[frozenset[str], str], int]:
+    """How many cases both of two candidates have a usable reading of, by the two and their format."""
+    return {
+        (frozenset((row["first"], row["second"])), row["format"]): row["n_cases"]
+        for row in table_of(report, "pairs").dicts()
+        if (row["aggregate"], row["measure"]) == ("expected", "accuracy")
     }
 
 

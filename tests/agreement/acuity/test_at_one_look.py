@@ -119,3 +119,33 @@ def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client
     cell = behind("&reference=self-care&level=primary-care")
     assert "The report counted 4; readings or references have changed since." in cell
     assert re.findall(r'scope="row"> (c\d\d) <', cell) == ["c00", "c06", "c09"]
+
+
+def test_the_cheapest_and_the_crossing_of_a_pair_name_their_own_cases(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    """High: 8 too high, 1 too low of 20; Low: 2 and 3. On all 20 cases 8 + r = 2 + 3 r at r = 3.
+
+    Third refuses the last 8 cases, and is one level too high on the other 12. On these 12 High has 8 too high and 1
+    too low, Low 1 and 1, Third 12 and none: the cheapest is Low, and 1 + r = 12 at r = 11.
+    """
+    lines = []
+    for i in range(20):
+        reference = LEVELS[1 + i % 2]
+        lower, higher = LEVELS[i % 2], LEVELS[2 + i % 2]
+        high = higher if i < 8 else lower if i == 8 else reference
+        low = higher if i in (3, 12) else lower if i in (5, 14, 17) else reference
+        third = higher if i < 12 else "refused"
+        lines += [f"c{i:02},{name},qa,0,{level},{reference}" for name, level in
+                  (("High", high), ("Low", low), ("Third", third))]  # fmt: skip
+    sign(import_files(benchmark, write(tmp_path, "three.csv", lines), dataset="three"))
+    report = reported(benchmark)
+    page = " ".join(client.get(address(report)).content.decode().split())
+    assert (
+        "On the 12 cases with a usable reading of every candidate: At a relative cost of 1, Low has the lowest cost; "
+        "from 11.00 it is Third." in page
+    )
+    assert "Each pair uses its own cases: those for which both candidates have a usable reading." in page
+    section = page[page.index("Where cost curves cross") :]
+    pair = section[: section.index("</tbody>")].split('<th scope="row"> Low </th>')[1]
+    assert re.match(r' <td> High </td> <td class="num">20</td> <td class="num">3.00</td>', pair)
