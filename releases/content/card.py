@@ -101,13 +101,11 @@ def _collection(facts: CardFacts) -> str:
 def _process(facts: CardFacts) -> str:
     process, parts = facts.process, []
     if process["groups"]:
-        measures = ("annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
+        measures = ("annotators", "checkers", "adjudicators", "responses", "decisions", "imported decisions", "checks")
         rows = [[name, *(f"{group[name]:,}" for group in process["groups"])] for name in measures]
         parts.append(
             _table(("expert group", *(group["name"] for group in process["groups"])), rows)
-            + "\n\nAnnotators decide on their own and without knowing who answered; where checks are made, another "
-            "physician reads the decisions; conflicts go to an adjudicator. "
-            f"{_n(process['rubrics']['adjudications'], 'response')} went through adjudication."
+            + f"\n\n{_how_decided(process)}"
         )
     for entry in process["screening"]:
         parts.append(
@@ -133,12 +131,37 @@ def _process(facts: CardFacts) -> str:
     return "## Process\n\n" + "\n\n".join(parts)
 
 
+def _how_decided(process: Mapping[str, Any]) -> str:
+    """How decisions are made here, and that this is not known of those from elsewhere."""
+    decisions, elsewhere = (sum(group[name] for group in process["groups"]) for name in _DECISIONS)
+    words = []
+    if decisions > elsewhere or not decisions:
+        words.append(
+            "Annotators decide on their own and without knowing who answered; where checks are made, another "
+            "physician reads the decisions; conflicts go to an adjudicator. "
+            f"{_n(process['rubrics']['adjudications'], 'response')} went through adjudication."
+        )
+    if elsewhere:
+        which = "All decisions" if elsewhere == decisions else f"Of the decisions, {elsewhere:,}"
+        were = "was" if 1 == elsewhere < decisions else "were"
+        words.append(
+            f"{which} {were} imported. How imported decisions were made, and whether their raters knew who answered, "
+            "is not recorded here."
+        )
+    return " ".join(words)
+
+
+_DECISIONS = ("decisions", "imported decisions")
+
+
 def _credentials(facts: CardFacts) -> str:
     credentials = dict(facts.process["credentials"])
     physicians = credentials.pop("physicians", 0)
     if not physicians:
         votes = facts.counts.get("votes", 0) if facts.options.votes else 0
         words = "No physician has worked on rubrics or responses here."
+        if any(group["decisions"] for group in facts.process["groups"]):
+            words = "Decisions on responses were imported; the credentials of those who made them are not known here."
         if votes:
             words += f" {_n(votes, 'vote')} of physicians on urgency {'is' if votes == 1 else 'are'} in `acuity/`."
         return f"## Physicians\n\n{words}"
@@ -175,6 +198,7 @@ def _files(facts: CardFacts) -> str:
         lines.append(
             f"- `decisions.csv`: {_n(counts['decisions'], 'decision')} of physicians under pseudonyms, "
             f"{'with' if options.notes else 'without'} their notes. A criterion is named by its place in the rubric."
+            + _later_outcomes(facts)
         )
     if options.verdicts:
         lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
@@ -183,6 +207,18 @@ def _files(facts: CardFacts) -> str:
     lines.append("- `release.json`: what this release was made from.")
     lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
     return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
+
+
+def _later_outcomes(facts: CardFacts) -> str:
+    """What checkers and adjudicators decided after the annotators: the file does not have it."""
+    later = facts.process["later_outcomes"]
+    if facts.options.raters or not any(later.values()):
+        return ""
+    return (
+        f" Each is the annotator's first decision. {_n(later['amendments'], 'amendment')} of checkers and "
+        f"{_n(later['rulings'], 'ruling')} of adjudicators are not in this release, so figures that rest on checked or "
+        "adjudicated decisions cannot be computed from it."
+    )
 
 
 def _citation_files(counts: Mapping[str, int]) -> list[str]:

@@ -12,6 +12,7 @@ from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
+from releases.content.process import later_outcomes
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 
@@ -28,6 +29,7 @@ class Preview:
     responses: int
     candidates: list[tuple[str, int]]  # name, responses
     raters: list[str]
+    later_outcomes: int  # of checkers and adjudicators, which no release has
     judges: list[str]
     names: int
     acuity: bool  # whether there is a scale
@@ -61,6 +63,7 @@ def preview_of(benchmark: Benchmark) -> Preview:
         responses=responses.of_originals().count(),
         candidates=[(name, counted[pk]) for pk, name in names],
         raters=raters_of(benchmark, ReleaseOptions()),
+        later_outcomes=sum(later_outcomes(benchmark).values()),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
         names=len(acknowledged_names(benchmark)),
         acuity=has_acuity(benchmark),

@@ -95,6 +95,7 @@ def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
             "citation": line,
             "bibtex": bibtex,
             "files": list(archive_selectors.file_rows(row)),
+            "archive_name": services.archive_name(row),
             "counts": row.facts.get("counts", {}),
             "changes": changes,
             "changed_cases": archive_selectors.change_rows(row)[:PER_PAGE],

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import html
 import io
 import json
+import re
+import shlex
 import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,10 +18,12 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
+from annotation.models import Amendment, Check, Decision
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS
 from releases import services
@@ -196,6 +203,41 @@ def test_decisions_and_verdicts_come_back_in(study: Study, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_the_card_says_which_later_outcomes_are_missing_and_whose_credentials_are_unknown(
+    study: Study, tmp_path: Path
+) -> None:
+    """One amended decision that the release does not have; then the same decisions as if they had been imported."""
+    first = Decision.objects.order_by("pk").first()
+    assert first is not None
+    check = Check.objects.create(
+        assignment=first.assignment, round=1, checker=UserFactory(), result="accepted", created_at=AT, finished_at=AT
+    )
+    kept = {"criterion": first.criterion, "reason": "It is not.", "created_at": AT, "updated_at": AT}
+    Amendment.objects.create(check_row=check, outcome="not_met", **kept)
+    built(study.benchmark, tmp_path / "a", decisions=True)
+    card = (tmp_path / "a" / "DATA_CARD.md").read_text()
+    assert (
+        "Each is the annotator's first decision. 1 amendment of checkers and 0 rulings of adjudicators are not" in card
+    )
+    assert "Annotators decide on their own" in card and "imported decisions were made" not in card
+    with (tmp_path / "a" / "decisions.csv").open() as file:
+        assert {row["stage"] for row in csv.DictReader(file)} == {"annotator"}
+    admin = Client()
+    admin.force_login(study.admin)
+    assert "amendments by checkers and rulings by adjudicators" in admin.get("/b/secret/releases/new/").content.decode()
+
+    again = imported("again", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
+    built(study.benchmark, tmp_path / "b", "1.1", decisions=True, responses=True)
+    command("import_responses", str(tmp_path / "b" / "responses.jsonl"), "--benchmark", "again")
+    command("import_decisions", str(tmp_path / "b" / "decisions.csv"), "--benchmark", "again", "--group", "A")
+    built(again, tmp_path / "c", decisions=True)
+    card = (tmp_path / "c" / "DATA_CARD.md").read_text()
+    assert "All decisions were imported. How imported decisions were made" in card
+    for wrong in ("Annotators decide on their own", "No physician has worked", "first decision"):
+        assert wrong not in card, wrong
+
+
+@pytest.mark.slow
 def test_excluded_and_unpublished_cases_are_counted_and_not_in_it(study: Study, tmp_path: Path) -> None:
     built(study.benchmark, tmp_path / "a")
     assert [row["prompt_id"] for row in lines(tmp_path / "a" / "cases" / "healthbench.jsonl")] == ["in-it"]
@@ -296,6 +338,13 @@ def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pyt
     download = researcher.get(f"{answer['Location']}release.zip")
     with release.archive.open("rb") as kept:
         assert b"".join(download) == kept.read()
+    commands = [html.unescape(text) for text in re.findall('<pre tabindex="0">(.*?)</pre>', page, re.DOTALL)]
+    assert commands[0] == "sha256sum --check SHA256SUMS"
+    python, *words = shlex.split(commands[1])
+    assert python == ".venv/bin/python" and words[-1].startswith("/path/to/") and words[-1].endswith("-1.0.zip")
+    words[-1] = release.archive.path
+    verified = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=settings.BASE_DIR)
+    assert "Everything holds." in verified.stdout, verified.stderr
     assert "cases/healthbench.jsonl" in researcher.get(f"{answer['Location']}files.csv").getvalue().decode()
     assert "1.0" in researcher.get("/b/secret/releases/").content.decode()
 
