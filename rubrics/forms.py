@@ -319,18 +319,30 @@ class ImportForm(forms.Form):
         field.choices = [(each.kind, each.label) for each in known]
         for option in self.OPTIONS:
             kinds = [each.kind for each in known if option in each.options]
-            # The page shows a field only for the kinds that take it.
+            # The page shows a field only for the kinds that take it, and marks it as required for those that need it.
             self.fields[option].widget.attrs["data-kinds"] = " ".join(kinds)
+            self.fields[option].widget.attrs["data-required-kinds"] = " ".join(
+                each.kind for each in known if option in each.required
+            )
+        chosen = self["kind"].value()
+        for each in known:
+            if each.kind == chosen:
+                for option in each.required:
+                    self.fields[option].required = True
+                    self.fields[option].error_messages["required"] = _now(
+                        "This field is required for files of this kind."
+                    )
 
-    def clean(self) -> dict[str, Any]:
-        """Ask for the options that the chosen kind requires."""
-        cleaned = super().clean() or {}
-        kind = cleaned.get("kind")
-        if kind:
-            for option in imports.find(kind).required:
-                if not cleaned.get(option) and option not in self.errors:
-                    self.add_error(option, _now("This field is required for files of this kind."))
-        return cleaned
+    def full_clean(self) -> None:
+        """A browser does not send a file again by itself: a refused form asks for it."""
+        super().full_clean()
+        if self.is_bound and self.errors:
+            self.ask_for_the_file_again()
+
+    def ask_for_the_file_again(self) -> None:
+        """Say that the file has to be chosen again, unless the file itself is what is wrong."""
+        if "file" not in self.errors:
+            self.add_error("file", _now("Choose the file again."))
 
     def options(self) -> dict[str, str]:
         """The options that the chosen kind takes."""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from copy import copy
 
+DELIMITERS = (",", ";", "\t", "|")
+
 # The text after the quote that opens a cell, up to the quote that closes it if there is one yet.
 _QUOTED = re.compile(r'[^"]*+(?:""[^"]*+)*+("?)')
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, BinaryIO
 
 from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
-from rubrics.parsing.csv_record import CsvRecord
+from rubrics.parsing.csv_record import DELIMITERS, CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
+from rubrics.parsing.label_rows import LabelRows
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
 from rubrics.parsing.responses import LARGEST_SAMPLE
 
 OUTCOMES = (Outcome.MET.word, Outcome.NOT_MET.word, Outcome.CANNOT_ASSESS.word)
 STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
+VERDICT_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
 MAX_POSITION_LENGTH = 6
 MAX_COLUMNS = 500
@@ -79,17 +82,27 @@ class DecisionReader:
         self.unused: set[str] = set()
 
     def __iter__(self) -> Iterator[DecisionRecord]:
+        unnamed = LabelRows(self.faults, ("case", "prompt_id", "case_id"), ("candidate", "model"), ("criterion",))
         for line, record in self._records():
+            if unnamed.counts(line, record):
+                continue
             fields = Fields(line, record, self.faults)
             decision = self._decision(fields)
             self.unused.update(fields.rest())
             if fields.sound:
                 yield decision
+        unnamed.report()
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         if starts_with_object(self.file):
             return iter(RecordReader(self.file, self.faults, limits=self.limits, progress=self.progress))
-        return read_table(self.file, self.faults, limits=self.limits, progress=self.progress)
+        return read_table(
+            self.file,
+            self.faults,
+            limits=self.limits,
+            progress=self.progress,
+            named=COLUMNS if self.rater else VERDICT_COLUMNS,
+        )
 
     def _decision(self, fields: Fields) -> DecisionRecord:
         candidate_field = fields.name_of("candidate", "model")
@@ -185,11 +198,13 @@ def read_table(
     columns: tuple[str, ...] = COLUMNS,
     required: tuple[str, ...] = (),
     keep_empty: bool = False,
+    named: tuple[str, ...] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
 
     A byte order mark is accepted here: spreadsheets write one. The header must name at least one of ``columns``, and
-    all that are ``required``. With ``keep_empty`` a row has every column of the header, an empty cell as "".
+    all that are ``required``; it decides which of `DELIMITERS` separates the cells. With ``keep_empty`` a row has every
+    column of the header, an empty cell as "". A fault of the header names the columns ``named``, or else ``columns``.
     """
     record = CsvRecord()
     lines = LineReader(
@@ -201,11 +216,17 @@ def read_table(
         keep_blank=True,
         field_at=lambda start: record.column_at(start, MAX_COLUMNS),
     )
-    rows = csv.reader(_decoded(lines, record, faults), strict=True)
+    texts = _decoded(lines, record, faults, {*columns, *OPTIONAL_COLUMNS})
+    try:
+        first = next(texts, "")
+    except _Unreadable:
+        return
+    rows = csv.reader(chain([first] if first else [], texts), strict=True, delimiter=record.delimiter)
     header: list[str] | None = None
     line = 1
     while True:
-        record.begin()
+        if line > 1:  # the first record has begun with its first line
+            record.begin()
         try:
             row = next(rows, None)
         except _Unreadable:
@@ -220,7 +241,7 @@ def read_table(
             continue
         if header is None:
             header = [name.strip() for name in row]
-            if not _sound_header(header, columns, required, faults, start):
+            if not _sound_header(header, columns, required, named or columns, faults, start):
                 return
             record.names = header
         elif len(row) != len(header):
@@ -244,7 +265,12 @@ def read_table(
 
 
 def _sound_header(
-    header: list[str], columns: tuple[str, ...], required: tuple[str, ...], faults: Faults, line: int
+    header: list[str],
+    columns: tuple[str, ...],
+    required: tuple[str, ...],
+    named: tuple[str, ...],
+    faults: Faults,
+    line: int,
 ) -> bool:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
@@ -254,7 +280,7 @@ def _sound_header(
         faults.add(line, "", Phrase("The line contains a NUL character."))
         return False
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
-        faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(columns)))
+        faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(named)))
         return False
     missing = [name for name in required if name not in header]
     for name in missing:
@@ -266,15 +292,25 @@ class _Unreadable(Exception):
     """The rest of the file cannot be read; the fault has been noted."""
 
 
-def _decoded(lines: LineReader, record: CsvRecord, faults: Faults) -> Iterator[str]:
-    """Lines as texts, as long as their record stays within the limits."""
-    for number, line in lines:
+def _delimiter(heading: str, known: set[str]) -> str:
+    """The first of `DELIMITERS` that sets two known columns apart in a heading; a comma where none does."""
+    for delimiter in DELIMITERS:
+        if len({name.strip(' "\r\n') for name in heading.split(delimiter)} & known) > 1:
+            return delimiter
+    return DELIMITERS[0]
+
+
+def _decoded(lines: LineReader, record: CsvRecord, faults: Faults, known: set[str]) -> Iterator[str]:
+    """Lines as texts, as long as their record stays within the limits; the first tells the delimiter of ``record``."""
+    for place, (number, line) in enumerate(lines):
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
             field = record.column_at(line[: error.start], MAX_COLUMNS)
             faults.add(number, field, Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             raise _Unreadable from error
+        if not place:
+            record.delimiter = _delimiter(text, known)
         if not record.add(text, MAX_COLUMNS):
             message = (
                 Phrase("The row has more than %(n)s cells.", n=MAX_COLUMNS)

@@ -10,6 +10,7 @@ from consilium.core.phrases import Phrase
 from rubrics.parsing.cases import conversation_of
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
+from rubrics.parsing.label_rows import LabelRows
 from rubrics.parsing.reader import Limits, RecordReader
 
 
@@ -36,11 +37,15 @@ def read_meta_eval(
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[LabelledPair]:
     """The sound rows of ``file``; everything else is in ``faults`` when the iterator ends."""
+    without_texts = LabelRows(faults, ("prompt",), ("completion",), ("rubric",))
     for line, record in RecordReader(file, faults, limits=limits, progress=progress):
+        if without_texts.counts(line, record):
+            continue
         fields = Fields(line, record, faults)
         pair = labelled_pair(fields)
         if fields.sound:
             yield pair
+    without_texts.report()
 
 
 def labelled_pair(fields: Fields) -> LabelledPair:

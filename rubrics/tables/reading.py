@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
-from rubrics.parsing.csv_record import CsvRecord
+from rubrics.parsing.csv_record import DELIMITERS, CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import archive_of, archive_refusal
 from rubrics.tables.columns import column_of
@@ -19,7 +19,6 @@ from rubrics.tables.workbooks import MAX_COLUMNS, MAX_ROWS, ZIP, Rows, rows_of_w
 
 MAX_BYTES = 64 << 20
 MAX_LINE_LENGTH = 1 << 20
-DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(slots=True)

@@ -56,6 +56,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
                 )
             except DomainError as error:
                 form.add_error(None, str(error))
+                form.ask_for_the_file_again()
                 status = error.status_code
             else:
                 return redirect("rubrics:import", slug, job.public_id)

@@ -261,3 +261,24 @@ def test_ties_are_left_out_of_an_export_and_counted(tmp_path, benchmark) -> None
     for rater, out in (("group:None", path), ("group:A", tmp_path / "out.txt")):
         with pytest.raises(CommandError):
             call_command("export_decisions", "--benchmark", "bench", "--rater", rater, "--out", str(out))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_the_heading_decides_what_separates_the_cells(tmp_path, benchmark, delimiter) -> None:
+    rows = [row(note="First; then, or | else\tnothing."), row(criterion=2, outcome="not_met")]
+    path = tmp_path / "decisions.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, COLUMNS, delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+    assert "decisions: 2 created" in run(path)
+    assert sorted(Decision.objects.values_list("outcome", "note")) == [
+        ("met", "First; then, or | else\tnothing."), ("not_met", ""),
+    ]  # fmt: skip
+
+
+def test_a_heading_that_is_not_known_names_the_columns_of_decisions(tmp_path, benchmark) -> None:
+    path = tmp_path / "decisions.csv"
+    path.write_text("a;b\n1;2\n", encoding="utf-8")
+    (fault, *_rest) = refused(path)
+    assert fault.endswith("must name the columns: case, candidate, sample, criterion, rater, outcome, stage, note.")

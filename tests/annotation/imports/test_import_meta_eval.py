@@ -136,3 +136,19 @@ def test_faults_are_named_and_nothing_is_imported(tmp_path, rows, place) -> None
     assert faults[0].split(":")[0] == place
     assert not Benchmark.objects.exists()
     assert not Physician.objects.exists()
+
+
+def test_label_rows_without_texts_are_one_fault_with_the_command_that_reads_them(tmp_path) -> None:
+    BenchmarkFactory(slug="bench")
+    texts = ("prompt", "completion", "rubric")
+    labels = [{name: value for name, value in row.items() if name not in texts} for row in ROWS]
+    (fault,) = refused(write(tmp_path / "labels.jsonl", labels))
+    assert fault.startswith("line 1: Lines that lack prompt, completion, rubric: 4, this one is the first.")
+    assert "“manage.py agreement_file”" in fault
+    judged = [{"item_id": f"i{n}", "criteria_met": True, "rationale": "So."} for n in range(70)]
+    (fault, *_rest) = refused(write(tmp_path / "judge.jsonl", judged))
+    assert "rubric: 70, this one is the first." in fault
+    # A row that has some of the texts is an error of its own.
+    one, *others = ROWS
+    faults = refused(write(tmp_path / "mixed.jsonl", [{**one, "rubric": None}, *others]))
+    assert any("line 1, rubric" in fault for fault in faults), faults

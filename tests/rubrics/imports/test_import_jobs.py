@@ -86,6 +86,20 @@ def work(job: ImportJob) -> ImportJob:
     return job
 
 
+@pytest.mark.django_db
+def test_a_refused_form_marks_what_its_kind_requires_and_asks_for_the_file_again(signed_in: Client) -> None:
+    file = SimpleUploadedFile("decisions.csv", b"case,candidate\n")
+    response = signed_in.post("/b/bench/imports/", {"kind": "decisions", "file": file})
+    page = " ".join(response.content.decode().split())
+    assert response.status_code == 422
+    for words in ("This field is required for files of this kind.", "Choose the file again."):
+        assert page.count(words) == 1, words
+    assert '<label for="id_group">Expert group</label>' in page  # without “optional”
+    assert '<label for="id_judge">Judge<span class="optional">' in page
+    fresh = " ".join(signed_in.get("/b/bench/imports/?kind=decisions").content.decode().split())
+    assert '<label for="id_group">Expert group</label>' in fresh and "Choose the file again." not in fresh
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_file_goes_from_the_page_into_the_benchmark(signed_in: Client) -> None:
@@ -260,6 +274,12 @@ def test_in_the_browser_the_page_follows_the_import_and_then_rests(
     expect(page.get_by_label("Expert group")).to_be_hidden()
     page.get_by_label("File contents").select_option("decisions")
     expect(page.get_by_label("Expert group")).to_be_visible()
+    expect(page.get_by_label("Expert group")).to_have_attribute("required", "")
+    optional = page.locator(".field:has(#id_group) .optional")
+    expect(optional).to_be_hidden()
+    page.get_by_label("File contents").select_option("meta_eval")
+    expect(optional).to_be_visible()
+    assert page.get_by_label("Expert group").get_attribute("required") is None
     page.get_by_label("File contents").select_option("cases")
     assert axe_violations(page) == []
     page.locator("input[type=file]").set_input_files(write(tmp_path / "made-up.jsonl", [healthbench(1), "oops"]))

@@ -259,3 +259,22 @@ def test_every_line_may_be_poison(answered: Benchmark, tmp_path: Path) -> None:
     )
     errors = refused(path, "answered", candidate="omega")
     assert all(f"line {line}" in errors for line in (1, 2, 3))
+
+
+def test_verdicts_with_semicolons_and_a_heading_that_is_not_known(
+    answered: Benchmark, rows: list[Row], tmp_path: Path
+) -> None:
+    path = tmp_path / "v.csv"
+    lines = [";".join(map(str, row.values())) for row in rows]
+    path.write_text("\n".join([";".join(rows[0]), *lines]), encoding="utf-8")
+    assert "verdicts: 12 created" in load(path, "answered")
+    path.write_text("one;two\n1;2\n", encoding="utf-8")
+    faults = refused(path, "answered")
+    assert "must name the columns: case, candidate, sample, criterion, outcome, explanation." in faults
+
+
+def test_labels_of_a_judge_without_case_and_criterion_are_one_fault(answered: Benchmark, tmp_path: Path) -> None:
+    path = put_lines(tmp_path / "judge_labels.jsonl", [{"item_id": f"i{n}", "criteria_met": True} for n in range(60)])
+    faults = refused(path, "answered")
+    assert "Lines that lack case, candidate, criterion: 60, this one is the first." in faults
+    assert "agreement_file" in faults and "line 2" not in faults

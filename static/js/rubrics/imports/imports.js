@@ -1,5 +1,6 @@
 // @ts-check
-/* The import form shows only the fields and examples of the chosen kind of file; without this script it shows all. */
+/* The import form shows only the fields and examples of the chosen kind of file, and which of these fields the kind
+ * requires; without this script it shows all. */
 import { findAll } from "../../core/page.js";
 
 const form = document.getElementById("import-form");
@@ -13,6 +14,9 @@ function showFieldsOfKind() {
     if (row) {
       row.classList.toggle("not-for-kind", !shown);
       input.toggleAttribute("disabled", !shown);
+      const required = (input.dataset.requiredKinds ?? "").split(" ").includes(kind.value);
+      input.toggleAttribute("required", required);
+      for (const optional of findAll(row, ".optional", HTMLElement)) optional.hidden = required;
     } else {
       input.hidden = !shown;
     }
