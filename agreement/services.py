@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -20,7 +21,8 @@ from agreement.reports.endpoint_facts import marked
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
-from consilium.core.i18n import english
+from consilium.core.errors import DomainError
+from consilium.core.i18n import english, language_of
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
@@ -149,9 +151,21 @@ class ReportJobs(JobKind[Report]):
         """Compute the report, and store it with its tables."""
         report = attempt.job
         rule = interval_rule(report.interval or Report.Interval.PERCENTILE, seed=report.seed)
-        result = KINDS[report.kind].compute(
-            report.benchmark, rule=rule, seed=report.seed, progress=attempt.progress, **report.parameters
+        compute = partial(
+            KINDS[report.kind].compute,
+            report.benchmark,
+            rule=rule,
+            seed=report.seed,
+            progress=attempt.progress,
+            **report.parameters,
         )
+        try:
+            result = compute()
+        except DomainError:
+            # Tables are in English for everybody. A refusal is not: it is made once more, for who reads it.
+            with language_of(report.created_by):
+                compute()
+            raise
         result = marked(report.benchmark, result)
         _note_excluded(report.benchmark, result)
         with transaction.atomic():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,6 +144,9 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -
     if isinstance(calibration, Undefined):
         sentence = _("Notes on its responses: %(notes)s.") % {"notes": translate(joined(*notes))}
         detail = f" {sentence}" if notes else ""
+        numbers = Counter(complete.n_criteria.tolist())
+        if len(numbers) > 1:
+            detail += " " + what_varying_numbers_need(numbers)
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {
@@ -153,6 +157,15 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -
             }
         )
     return calibration, notes
+
+
+def what_varying_numbers_need(numbers: Mapping[int, int]) -> str:
+    """What to do where the cases differ in their number of positive criteria, and how many responses have which."""
+    shown = ", ".join(f"{number}: {n:,}" for number, n in sorted(numbers.items()))
+    return _(
+        "Responses by the number of positive criteria of their case: %(numbers)s. To calibrate k, put the cases with "
+        "one number into a benchmark of their own; or sign a threshold without a calibration, with a reason."
+    ) % {"numbers": shown}
 
 
 def _calibration_row(calibration: Calibration) -> Row:

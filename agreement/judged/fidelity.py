@@ -134,7 +134,7 @@ def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) 
                 % {**labels, "n": len(sides.undecided)}
             )
         raise NothingInCommon(
-            f"There is no pair that {labels['a']} and {labels['b']} both answered and {labels['judge']} was to decide."
+            _("There is no pair that %(a)s and %(b)s both answered and %(judge)s was to decide.") % labels
         )
     frame = read_frame(benchmark)
     described = frame.described(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.figures import figures
@@ -28,7 +30,7 @@ from agreement.selectors.rater_choices import display_name, group_choices, physi
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.cacs_error import DRAWS
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
-from rubrics.models import Benchmark, Candidate
+from rubrics.models import Benchmark, Candidate, Case, Rubric
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
 
@@ -47,6 +49,31 @@ class CalibrationForm(ReportForm):
         self.ready = bool(groups and physicians)
         choose(self, "group", [(offer.rater.removeprefix("group:"), offer.label) for offer in groups])
         choose(self, "candidate", [(name, name) for name in physicians])
+        self.fields["candidate"].help_text = _constant_number(benchmark)
+
+
+def _constant_number(benchmark: Benchmark) -> str:
+    """That k takes cases with the same number of positive criteria, and how many cases there are with each number."""
+    positive = Q(rubrics__items__points__gt=0, rubrics__status=Rubric.Status.PUBLISHED, rubrics__track="gold")
+    cases = Case.objects.included().filter(
+        benchmark=benchmark, responses__candidate__kind=Candidate.Kind.PHYSICIAN
+    ).annotate(n_positive=Count("rubrics__items", filter=positive, distinct=True)).order_by()  # fmt: skip
+    numbers = Counter(cases.values_list("n_positive", flat=True))
+    words = _("k is defined only if all cases have the same number of positive criteria.")
+    if len(numbers) < 2:
+        return words
+    counted_cases = [
+        ngettext("%(number)s criteria: %(n)s case", "%(number)s criteria: %(n)s cases", n)
+        % {"number": number, "n": f"{n:,}"}
+        for number, n in sorted(numbers.items())
+    ]
+    return " ".join(
+        [
+            words,
+            _("Here they differ, so the calibration would be refused: %(cases)s.")
+            % {"cases": "; ".join(counted_cases)},
+        ]
+    )
 
 
 def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from consilium.core.errors import Conflict
 from scoring.models import JudgeRun, JudgeRunItem
 from tests.agreement.calibration.test_calibrate_command import first_hits, physicians_study
 from tests.agreement.study import Pair, Study, coin
-from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, UserFactory
+from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.statistics.by_hand import effective_number
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -217,6 +217,35 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     assert own.context["counts"] == {"not_met": 40, "met": 20, "other": 0}
     assert not own.context["changed"]
     assert client.get(f"{place}/decisions/", {"side": "nobody"}).status_code == 404
+
+
+def test_differing_numbers_of_criteria_are_said_beforehand_and_refused_in_the_language_of_who_asked() -> None:
+    """Four cases with six positive criteria and one with two."""
+    study, written = physicians_study()
+    other = CaseFactory(benchmark=study.benchmark, key="case-99", rubric=[1, 1, -3])
+    ResponseFactory(case=other, candidate=written[0].candidate, writing_mode="unaided")
+    study.group("A", lambda pair: "met")
+    base = f"/b/{study.benchmark.slug}/calibration"
+    form = " ".join(signed_in(study.admin).get(f"{base}/").content.decode().split())
+    assert "the calibration would be refused: 2 criteria: 1 case; 6 criteria: 4 cases." in form
+    errors = {}
+    for language in ("en", "zh-hans"):
+        study.admin.language = language
+        study.admin.save(update_fields=["language"])
+        report = services.create_report(
+            benchmark=study.benchmark,
+            kind="calibration",
+            parameters={"group": "A", "candidate": "doctor"},
+            by=study.admin,
+            at=timezone.now(),
+        )
+        services.run(report_id=report.pk, clock=timezone.now)
+        report.refresh_from_db()
+        assert report.status == "failed"
+        errors[language] = report.error
+    assert "the number of positive criteria is not constant (2 to 6)" in errors["en"]
+    assert "number of positive criteria of their case: 2: 1, 6: 4. To calibrate k," in errors["en"]
+    assert "正分标准" in errors["zh-hans"] and "k is undefined" not in errors["zh-hans"]
 
 
 def test_what_cannot_be_compared_says_why() -> None:
