@@ -12,6 +12,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consilium.figures.row_labels import label_expression, line_limit
 from consilium.figures.style import HEIGHT, ROW, Palette, configuration
 
 Ends = tuple[float, float]  # of an interval
@@ -82,7 +83,8 @@ def points_and_whiskers(
     low, high = domain or _domain(given)
     height = len(labels) * max(ROW, 16 * len(series) + 8)
     base = alt.Chart(alt.Data(values=rows))
-    y = alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=labels, padding=0.2), axis=alt.Axis(grid=False))
+    names = alt.Axis(grid=False, labelExpr=label_expression(labels, line_limit(palette)), labelLimit=0)
+    y = alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=labels, padding=0.2), axis=names)
     x = alt.X(
         "value:Q",
         title=x_title,

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consilium.figures.row_labels import label_expression, line_limit
 from consilium.figures.style import HEIGHT, NARROW, Palette, configuration
 
 CELL = 28
@@ -85,7 +86,13 @@ def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digit
                 labelLimit=170,
             ),
         ),
-        y=alt.Y("row:N", sort=None, title=None, scale=alt.Scale(domain=rows), axis=alt.Axis(grid=False)),
+        y=alt.Y(
+            "row:N",
+            sort=None,
+            title=None,
+            scale=alt.Scale(domain=rows),
+            axis=alt.Axis(grid=False, labelExpr=label_expression(rows, line_limit(palette)), labelLimit=0),
+        ),
     )
     grounds = base.mark_rect(stroke=palette.ground, strokeWidth=2, cornerRadius=3).encode(
         color=alt.Color(

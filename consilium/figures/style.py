@@ -102,6 +102,7 @@ def configuration(palette: Palette) -> dict[str, Any]:
             "symbolSize": 70,
             "symbolOpacity": 1,
             "labelLimit": 520,
+            "titleLimit": 520 if palette.width > NARROW else 330,
             "offset": 10,
         },
         "text": {"font": FONT, "fontSize": SIZE, "color": palette.text},
