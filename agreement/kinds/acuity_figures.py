@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 from typing import Any
@@ -22,6 +23,7 @@ from consilium.figures.triage import CostPoint, Matrix, TriageErrors, confusion_
 
 # Curves that can be told apart by colour and shape, and matrices that a page has room for; the files have all.
 MAX_SERIES = 6
+BINS = 10  # of `reliability.csv`, at most
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -81,7 +83,9 @@ def _curves(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure
             _("Cost of errors: %(format)s") % {"format": format_label(format_)},
             _(
                 "Mean cost per case by the relative cost of a level too low, in units of one level too "
-                "high, with 95%% intervals over cases. Circles mark where two curves cross."
+                "high, with 95%% intervals over cases. Only usable readings count: refusals and other answers "
+                "without a level are left out, whereas the ranking above includes them. Circles mark where two "
+                "curves cross."
             )
             % {},
             "cost_curve",
@@ -203,6 +207,9 @@ def _reliability(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[F
         "logprobs": _("log probabilities"),
         "samples": _("share of the most frequent level"),
     }
+    line = _(
+        "Wilson’s intervals are shown for the first candidate. On the line, confidence equals the share that is right."
+    )
     for format_ in FORMATS:
         for source, label in sources.items():
             points = [
@@ -215,13 +222,29 @@ def _reliability(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[F
                 yield Figure(
                     f"reliability-{format_}-{source}",
                     _("Confidence, %(source)s: %(format)s") % {"source": label, "format": format_label(format_)},
-                    _(
-                        "Ten bins of equal size, with Wilson’s intervals for the first candidate. On the "
-                        "line, confidence equals the share that is right."
-                    ),
+                    f"{bins_in_words(points)} {line}",
                     "reliability",
                     _reliability_drawing(points),
                 )
+
+
+def bins_in_words(points: Sequence[CurvePoint]) -> str:
+    """How many bins there are, and how large: answers with the same confidence are never in two bins."""
+    numbers = Counter(point.series for point in points)
+    sizes = [point.n for point in points]
+    if set(numbers.values()) == {BINS}:
+        return _("Ten bins with as many answers each as possible: %(sizes)s answers in a bin.") % {
+            "sizes": _span(sizes),
+        }
+    return _(
+        "At most ten bins. Answers with the same confidence are in one bin: here %(bins)s bins for each candidate, with "
+        "%(sizes)s answers in a bin."
+    ) % {"bins": _span(list(numbers.values())), "sizes": _span(sizes)}
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def _reliability_drawing(points: Sequence[CurvePoint]) -> Drawing:

@@ -433,7 +433,10 @@ def _spreads(report: Report) -> Iterator[Figure]:
     if not series:
         return
     drawn = series[:MAX_SERIES_DRAWN]
-    caption = _("The larger the dot, the larger the share of its level. Cases with the largest distance come first.")
+    caption = _(
+        "Each case has a row for the panel’s votes and one for each candidate’s readings. The area of a dot is the "
+        "share of that level. Cases in which a candidate is furthest from the panel come first."
+    )
     if len(series) > len(drawn):
         names = ", ".join(f"{key[0]}, {_format_label(key)}" for key in drawn)
         caption += " " + _("Shown: the candidate closest to the panel and the next one: %(names)s.") % {"names": names}

@@ -32,7 +32,7 @@ def figures_of(report: Report) -> list[Figure]:
 
 def inline(report: Report, figure: Figure) -> SafeString:
     """The figure as markup for the page; kept, since a finished report does not change and Altair is slow to load."""
-    key = f"figure-2:{report.public_id}:{figure.name}:{translation.get_language()}:{VERSION}"
+    key = f"figure-3:{report.public_id}:{figure.name}:{translation.get_language()}:{VERSION}"
     markup = cache.get(key)
     if markup is None:
         markup = str(inline_svg(figure.drawing, title=figure.title))

@@ -11,7 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
+from agreement.kinds.acuity_figures import bins_in_words
 from agreement.models import Report
+from consilium.figures.calibration_curve import CurvePoint
 from rubrics.models import Benchmark, Case
 from tests.agreement.acuity.stored import LEVELS, address, chosen, csv_of, csv_rows, import_files, reported, sign, small
 from tests.agreement.acuity.stored import write_lines as write
@@ -52,12 +54,30 @@ def test_a_right_choice_with_advice_too_low_and_the_reverse(
     )
     page = " ".join(client.get(address(report)).content.decode().split())
     board = page[page.index('id="board"') :]
+    # Each table says which cases it covers.
+    for part, cases in (
+        ("board", "Cases in the main figures with a usable reading in both formats;"),
+        ("by-level", "whose reference is this one level, also ambiguous ones."),
+        ("joint", "Number of cases. All cases with a usable reading in both formats,"),
+    ):
+        assert cases in page[page.index(f'id="{part}"') :].partition("</section>")[0], part
+    assert board.partition("</section>")[0].count("Tests:") == 1  # before the files of the second table
     marks = re.findall('<th scope="row"> (\\w+) (?:<span class="sub"><span class="tag warning">([^<]+)</span>)?', board)
     # The two that are marked come first.
     assert marks[:3] == [("Advises", "chooses too low"), ("Knows", "advises too low"), ("Even", "")]
     by_name = {row["candidate"]: float(row["difference"]) for row in csv_rows(csv_of(client, report, "formats"))
                if (row["slice"], row["measure"]) == ("all", "under")}  # fmt: skip
     assert by_name == {"Knows": pytest.approx(0.45), "Advises": pytest.approx(-0.45), "Even": 0.0}
+
+
+def test_the_bins_of_confidence_are_described_as_they_are() -> None:
+    """Three confidences of 3, 11 and 15 cases give three bins."""
+    few = [CurvePoint("M", 0.3 * n, 0.5, size) for n, size in enumerate((3, 11, 15), start=1)]
+    words = bins_in_words(few)
+    assert "here 3 bins for each candidate, with 3–15 answers in a bin." in words
+    two = bins_in_words([*few, *(CurvePoint("N", 0.1 * n, 0.5, 4) for n in range(10))])
+    assert "here 3–10 bins for each candidate, with 3–15 answers" in two
+    assert bins_in_words([CurvePoint("M", 0.1 * n, 0.5, 4) for n in range(10)]).startswith("Ten bins")
 
 
 def test_two_costs_cross_at_the_ratio_that_their_errors_give(
