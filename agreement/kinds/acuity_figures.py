@@ -63,7 +63,7 @@ def _errors(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure
 
     yield Figure(
         "errors",
-        _("Errors in both directions"),
+        _("Over-triage (too high) and under-triage (too low)"),
         _("Each case counts as 1, over usable readings. The lowest cost over all questions asked comes first."),
         "acuity",
         drawing,
@@ -237,8 +237,8 @@ def bins_in_words(points: Sequence[CurvePoint]) -> str:
             "sizes": _span(sizes),
         }
     return _(
-        "At most ten bins. Answers with the same confidence are in one bin: here %(bins)s bins for each candidate, with "
-        "%(sizes)s answers in a bin."
+        "At most ten bins. Answers with the same confidence are in one bin: here %(bins)s bins for each candidate, "
+        "with %(sizes)s answers in a bin."
     ) % {"bins": _span(list(numbers.values())), "sizes": _span(sizes)}
 
 

@@ -287,8 +287,8 @@ def _tiles(report: Report, best: Row) -> list[Tile]:
     missed = [row for row in _whole_missed(report) if _same(row, (best["candidate"], best["format"]))]
     tiles = [
         Tile(_("Accuracy"), _share(best, "accuracy")),
-        Tile(_("Too high"), _share(best, "over")),
-        Tile(_("Too low"), _share(best, "under")),
+        Tile(_("Over-triage (too high)"), _share(best, "over")),
+        Tile(_("Under-triage (too low)"), _share(best, "under")),
         Tile(_("Too low by two levels"), _share(best, "severe_under")),
     ]
     if missed and missed[0]["n"]:

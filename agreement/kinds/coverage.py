@@ -224,7 +224,7 @@ KIND = Kind(
     template="agreement/kinds/coverage.html",
     body=body,
     figures=figures,
-    headline=("CIA", 3),
+    headline=(gettext_lazy("Clinical Intent Alignment (CIA)"), 3),
     methods=methods,
     digest=digest,
 )

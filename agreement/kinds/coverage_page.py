@@ -70,7 +70,7 @@ def _count(n: int) -> str:
 def _coverage(report: Report) -> PageTable:
     return PageTable(
         "coverage",
-        _("How much of the gold set each set covers"),
+        _("How much of the gold set each set covers: Clinical Intent Alignment (CIA)"),
         [
             (pgettext("of rubrics", "Set"), False),
             (_("Gold points"), True),
@@ -96,7 +96,8 @@ def _coverage(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "CIA is the share of gold points that a set fully covers. Invalid and missing answers count as not covered."
+            "CIA, Clinical Intent Alignment, is the share of gold points that a set fully covers. Invalid and missing "
+            "answers count as not covered."
         ),
     )
 

@@ -174,7 +174,9 @@ def _auroc(report: Report) -> PageTable:
                 for row in _leading(report)
             ]
         },
-        remark=_(
+        remark=_("AUROC is the area under the ROC curve: 1 at best, 0.5 as by chance.")
+        + " "
+        + _(
             "Paired: the share of pairs in which the reference has the higher total. Pooled: the same "
             "share over all combinations of references and candidates, whatever their case. Position "
             "effect: Δ with the reference first minus Δ with it second."
@@ -265,7 +267,10 @@ def _mutation(report: Report) -> PageTable:
         _("Errors that the criteria detect"),
         [(_("Kind of error"), False), (_("Pairs"), True), (_("Detected"), True), (_("Mutation score"), True)],
         groups or {"": []},
-        remark=_("Detected: in most trials, some criterion is met by only one of the two texts."),
+        remark=_(
+            "Detected: in most trials, some criterion is met by only one of the two texts. Mutation score: the share "
+            "of pairs whose error is detected."
+        ),
         empty=_("No pair of this run has been confirmed as dangerous yet."),
     )
 

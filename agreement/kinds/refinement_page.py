@@ -111,7 +111,7 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
             (_("After"), True),
             (_("Gain in points"), True),
             (_("Better, same, worse"), True),
-            (_("p, sign-flip"), True),
+            (_("p (sign-flip test)"), True),
             (_("Length ratio"), True),
             (_("New numbers"), True),
         ],
@@ -132,6 +132,7 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
             ]
         },
         remark=_(
+            "The sign-flip test compares the mean gain with all patterns of signs of the cases’ gains. "
             "New numbers have a unit and occur neither in the base, nor in an edit that was carried out, "
             "nor in the conversation."
         ),
