@@ -132,7 +132,7 @@ def compute(
 
 def _gap_of(row: Row) -> dict[str, Any]:
     names = {"value": "difference", "low": "difference_low", "high": "difference_high"}
-    return {**{name: row[column] for name, column in names.items()}, "reason": row["note"]}
+    return {**{name: row[column] for name, column in names.items()}, "reason": row["note"], "of": row["candidate"]}
 
 
 def _widest_gap(rows: Sequence[Row]) -> Row | None:

@@ -39,7 +39,7 @@ from agreement.acuity.uncertainty_tables import (
 )
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
-from agreement.kinds.shared import tables_of
+from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
 from agreement.reports.numbers import Number, Tile, number
 from agreement.reports.parameters import WrongParameters
@@ -153,7 +153,7 @@ def compute(
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
         "ratio": ratio,
-        **({"headline": {"value": best["rps"], "low": None, "high": None, "reason": ""}} if best else {}),
+        **({"headline": headline({**best, "rps_low": None, "rps_high": None}, "rps")} if best else {}),
     }
     return Result(tables=tables, facts=facts, digest=inputs.digest)
 

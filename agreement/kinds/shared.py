@@ -42,10 +42,18 @@ def with_n(label: str, n: int) -> str:
     return _("%(name)s, n = %(n)s") % {"name": label, "n": f"{n:,}"}
 
 
+OWNERS = ("candidate", "set", "arm")
+
+
 def headline(row: Row, name: str) -> Row:
-    """The one figure by which a list tells reports apart; its reason where it is undefined."""
+    """The one figure by which a list tells reports apart; its reason where it is undefined.
+
+    ``of`` says whose figure it is, where the row is of one candidate, set or arm of several.
+    """
     value = row[name]
+    owner = next((row[column] for column in OWNERS if row.get(column)), "")
     return {
+        **({"of": owner} if owner else {}),
         "value": value,
         "low": row[f"{name}_low"],
         "high": row[f"{name}_high"],

@@ -54,7 +54,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 
 
 class Leaderboard(APIView):
-    """The candidates of the newest report on acuity, or of ``report``, by rank."""
+    """The candidates of the newest report on acuity with at least two, or of ``report``, by rank."""
 
     @extend_schema(
         parameters=[OpenApiParameter("sort", str, enum=list(RANKED)), OpenApiParameter("report", str)],

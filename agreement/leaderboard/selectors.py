@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from agreement.kinds.acuity_page import FORMATS, RANKED, acuity_rows, has_other_rank, ranks_by
 from agreement.models import Report
 from agreement.reports.tables import Row, Table
@@ -16,10 +18,18 @@ COLUMNS = (
 TEXT_COLUMNS = ("candidate", "format", "measure", "note")
 
 
+def reports_to_rank(benchmark: Benchmark) -> QuerySet[Report]:
+    """The finished reports of the kind acuity, the newest first."""
+    return Report.objects.current().filter(benchmark=benchmark, kind=Report.Kind.ACUITY, status=JobStatus.DONE)
+
+
 def newest_report(benchmark: Benchmark) -> Report | None:
-    """The newest finished report of the kind acuity."""
-    reports = Report.objects.current().filter(benchmark=benchmark, kind=Report.Kind.ACUITY, status=JobStatus.DONE)
-    return reports.select_related("benchmark", "created_by").first()
+    """The newest of `reports_to_rank` with at least two candidates; the newest of all where there is none."""
+    reports = reports_to_rank(benchmark)
+    parameters = reports.values_list("pk", "parameters__candidates")
+    several = next((pk for pk, candidates in parameters if len(candidates or ()) > 1), None)
+    chosen = reports if several is None else reports.filter(pk=several)
+    return chosen.select_related("benchmark", "created_by").first()
 
 
 def formats_of(report: Report) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -21,10 +22,11 @@ from consilium.core.jobs import JobStatus
 from rubrics.access import get_benchmark
 
 Context = dict[str, Any]
+MAX_REPORTS = 100  # of the menu
 
 
 def chosen_report(request: SignedInRequest, slug: str) -> Report | None:
-    """The report that the address names, else the newest; 404 for one that is not there, or not finished."""
+    """The report that the address names, else `newest_report`; 404 for one that is not there, or not finished."""
     public_id = request.GET.get("report", "")
     if not public_id:
         return selectors.newest_report(get_benchmark(request.user, slug))
@@ -52,7 +54,19 @@ def leaderboard(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         context |= {"title": report.name or presentation.title(report), "facts": report.result["facts"]}
         context |= _board(report, chosen_measure(request), request.GET.get("format", ""))
+        context["reports"] = _menu(report)
     return render(request, "agreement/leaderboard/leaderboard.html", context)
+
+
+def _menu(shown: Report) -> list[tuple[str, str, datetime, bool]]:
+    """The reports that can be ranked, as the options of a menu: id, name, when it was computed, whether it is shown."""
+    reports = list(presentation.listed(selectors.reports_to_rank(shown.benchmark))[:MAX_REPORTS])
+    if shown not in reports:
+        reports.append(shown)
+    return [
+        (report.public_id, report.name or presentation.title(report), report.created_at, report == shown)
+        for report in reports
+    ]
 
 
 def _board(report: Report, measure: str, first: str) -> Context:

@@ -20,4 +20,6 @@ def freshness(request: SignedInRequest, slug: str, section: str, public_id: str)
     if report.section != section or report.status != JobStatus.DONE:
         raise Http404
     context = {"benchmark": report.benchmark, "report": report, "freshness": freshness_of(report)}
+    if request.GET.get("in") == "list":
+        return render(request, "agreement/reports/_freshness_badge.html", context)
     return render(request, "agreement/reports/_freshness.html#report-freshness", context)

@@ -86,7 +86,9 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
         shown_as = kind_of(report).headline
         if shown_as and stored.get(report.pk):
             name, digits = shown_as
-            headline = name, Number(**stored[report.pk], digits=digits)
+            # An older report does not say whose figure it is.
+            figure = {"of": "", **stored[report.pk]}
+            headline = name, figure.pop("of"), Number(**figure, digits=digits)
         rows.append(
             {
                 "report": report,

@@ -300,7 +300,7 @@ def test_further_readings_make_a_report_stale(benchmark: Benchmark, client: Clie
     freshness = freshness_of(report)
     assert freshness.fresh is False
     assert [(change.what, change.n) for change in freshness.changes] == [("readings", 4)]
-    assert "May be stale" in client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
+    assert "Check if stale" in client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
 
 
 def test_labels_that_are_mapped_again_are_named_as_what_changed(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -114,3 +114,19 @@ def test_a_leader_and_both_formats(benchmark: Benchmark, client: Client, tmp_pat
     assert '<th scope="colgroup" colspan="2" aria-sort="ascending"> Advice to a patient ↑ </th>' in page
     leads = {(row["candidate"], row["format"]) for row in file_of(client, benchmark) if row["leads"] == "true"}
     assert leads == {("A", "qa"), ("B", "chat")}
+
+
+def test_a_later_report_of_one_candidate_does_not_replace_the_ranking(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    small(tmp_path, benchmark)
+    both = reported(benchmark)
+    alone = reported(benchmark, candidates=["M"])
+    assert [row["candidate"] for row in file_of(client, benchmark)] == ["N", "M"]
+    assert of_api(client, benchmark)["report"] == both.public_id
+    page = board(client, benchmark)
+    assert f'<option value="{both.public_id}" selected>' in page
+    assert f'<option value="{alone.public_id}" >' in page
+    chosen = board(client, benchmark, f"?report={alone.public_id}")
+    assert f'<option value="{alone.public_id}" selected>' in chosen
+    assert "There is only one candidate" in chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -278,10 +279,15 @@ def test_the_list_says_which_reports_may_be_stale_in_as_many_queries_however_man
     address = f"/b/{study.benchmark.slug}/agreement/"
     ask(study)
     ask(study, "fidelity")
-    assert "May be stale" not in client.get(address).content.decode()
+    assert "Check if stale" not in client.get(address).content.decode()
     later_run(study, "echo")
     html = client.get(address).content.decode()
-    assert html.count("May be stale") == 1  # groups A and B have nothing to do with the judge
+    assert html.count("Check if stale") == 1  # groups A and B have nothing to do with the judge
+    # The check in the list says what the page of the report says.
+    (check,) = re.findall(r'hx-get="([^"]+/freshness\?in=list)"', html)
+    badge, of_page = (client.get(where).content.decode() for where in (check, check.removesuffix("?in=list")))
+    assert ("Up to date" in badge) == ("Up to date" in of_page)
+    assert ("Stale" in badge) == ("Stale" in of_page) != ("Up to date" in badge)
     with CaptureQueriesContext(connection) as few:
         client.get(address)
     for report in Report.objects.all():
@@ -303,7 +309,7 @@ def test_the_list_knows_whose_decisions_an_alternative_annotator_test_rests_on(s
     decision.outcome = "not_met"
     decision.save()
     html = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
-    assert html.count("May be stale") == 1
+    assert html.count("Check if stale") == 1
 
 
 def test_the_api_says_the_same(study: Study, client: Client) -> None:

@@ -89,7 +89,7 @@ def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loo
         decide(decision=own, answer=answer, by=world.physicians[0], at=timezone.now())
     stale = client.get(f"{address}/freshness").content.decode()
     assert "25 answers decided" in stale
-    assert "May be stale" in client.get(f"/b/{world.benchmark.slug}/validity/").content.decode()
+    assert "Check if stale" in client.get(f"/b/{world.benchmark.slug}/validity/").content.decode()
     after = report_on(world, run)
     row = table_of(after, "coverage_powered").dicts()[0]
     # All are decided on, so the figure is that of the physicians: 15 of 25.
