@@ -68,6 +68,6 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "sides": list(sides.items()),
         "changed": evidence.digest != report.input_digest,
         "page": page,
-        "rows": decided(evidence, list(page)),
+        "rows": decided(report.benchmark, evidence, list(page)),
     }
     return render(request, "agreement/reports/decisions.html", context)

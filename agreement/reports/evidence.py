@@ -15,6 +15,7 @@ from agreement.counting.frame import Frame, Index
 from agreement.counting.pairs import Pairs, PairStatus
 from agreement.kinds import kind_of
 from agreement.models import Report
+from agreement.reports.votes import Vote, votes_of
 from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
@@ -60,6 +61,8 @@ class Decided:
     a: str
     b: str
     group: str
+    votes_a: Sequence[Vote] = ()
+    votes_b: Sequence[Vote] = ()
 
 
 def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -> Evidence:
@@ -103,8 +106,8 @@ def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:
     return np.select([np.isin(pairs.status, _DIFFER), np.isin(pairs.status, _AGREE)], [0, 1], default=2)
 
 
-def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
-    """The pairs at some places of the evidence, with their texts; always three queries."""
+def decided(benchmark: Benchmark, evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
+    """The pairs at some places of the evidence, with their texts and who decided what; in a fixed number of queries."""
     if not rows:
         return []
     chosen = evidence.pairs.chosen(np.array(rows, dtype=np.int64))
@@ -122,8 +125,10 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
     item_of = {item.criterion_id: item for item in items}  # the newest version wins
     names = TWO_RATERS if evidence.rater_b else ONE_RATER
     group = _group(chosen, names).tolist()
+    ids = list(zip(chosen.response.tolist(), chosen.criterion.tolist(), strict=True))
+    votes_a, votes_b = (votes_of(benchmark, rater, ids) for rater in (evidence.rater_a, evidence.rater_b))
     pairs = []
-    for i, (response, criterion) in enumerate(zip(chosen.response.tolist(), chosen.criterion.tolist(), strict=True)):
+    for i, (response, criterion) in enumerate(ids):
         item = item_of.get(criterion)
         pairs.append(
             Decided(
@@ -134,6 +139,8 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
                 a=Outcome(chosen.a[i]).word,
                 b=Outcome(chosen.b[i]).word,
                 group=names[group[i]],
+                votes_a=votes_a.get((response, criterion), ()),
+                votes_b=votes_b.get((response, criterion), ()),
             )
         )
     return pairs

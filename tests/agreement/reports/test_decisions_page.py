@@ -13,8 +13,10 @@ from django.utils import timezone
 from agreement import services
 from agreement.models import Report
 from agreement.reports.stored import table_of
+from annotation.models import Amendment, Check, Decision, Physician
 from rubrics.models import Candidate
 from tests.agreement.study import Study, coin, make_study, noisy
+from tests.factories import UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -98,3 +100,31 @@ def test_a_slice_that_is_not_there_is_not_found(study: Study, report: Report) ->
     assert open_page(study, report, slice="candidate:nobody").status_code == 404
     assert open_page(study, report, slice="no such tag").status_code == 404
     assert open_page(study, report, page="9999").status_code == 200
+
+
+def test_each_row_says_which_physician_decided_what(study: Study, report: Report) -> None:
+    """Group A has one annotator, whose first decision a checker amends."""
+    first = Decision.objects.filter(assignment__batch__group=study.groups["A"], outcome="met").order_by("pk").first()
+    assert first is not None
+    own = {"created_at": timezone.now(), "updated_at": timezone.now()}
+    check = Check.objects.create(
+        assignment=first.assignment, round=1, checker=UserFactory(), result="accepted", created_at=timezone.now(),
+        finished_at=timezone.now(),
+    )  # fmt: skip
+    Amendment.objects.create(check_row=check, criterion=first.criterion, outcome="not_met", reason="No.", **own)
+    people = dict(Physician.objects.filter(benchmark=study.benchmark).values_list("user", "pseudonym"))
+    seen = 0
+    for number in (1, 2, 3):
+        for row in open_page(study, report, page=str(number)).context["rows"]:
+            criterion = study.criteria[row.response.case_id][row.position - 1]
+            pair = (row.response.pk, criterion)
+            (vote,) = row.votes_a
+            assert vote.outcome == study.outcomes["A"][pair]
+            assert vote.physician == people[first.assignment.annotator_id]
+            is_amended = pair == (first.assignment.response_id, first.criterion_id)
+            assert vote.amended == ("not_met" if is_amended else "")
+            seen += is_amended
+            assert [own.outcome for own in row.votes_b] == [study.outcomes["B"][pair]]
+    assert seen == 1
+    page = open_page(study, report).content.decode()
+    assert f"{people[first.assignment.annotator_id]}: Met" in page
