@@ -64,6 +64,17 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     assert len(set(colours)) == 2
     page.set_viewport_size({"width": 768, "height": 1000})
     assert page.evaluate("document.documentElement.scrollWidth") <= 768
+    # On a phone the letters of a figure keep their size; its region scrolls, and the page does not.
+    page.set_viewport_size({"width": 390, "height": 800})
+    scales = page.locator("svg.figure-svg").evaluate_all(
+        "all => all.map(svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
+    )
+    assert scales and min(scales) > 0.9
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    region = page.locator("figure.figure .chart").first
+    assert region.evaluate("own => own.scrollWidth > own.clientWidth && own.tabIndex === 0")
+    assert region.get_attribute("aria-label")
+    page.set_viewport_size({"width": 768, "height": 1000})
 
     # A mark of the figure leads to the decisions behind it.
     page.locator("svg.figure-svg a").first.click()
