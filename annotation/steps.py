@@ -69,7 +69,9 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
             "Labels from elsewhere, with or without the cases. A preview shows the level of each label. "
             "If there are no labels, ask physicians to vote under “Case labels”."
         ),
-        detail=ngettext("%(n)s labelled case", "%(n)s labelled cases", labelled) % {"n": f"{labelled:,}"},
+        detail=ngettext("%(n)s labelled case", "%(n)s labelled cases", labelled) % {"n": f"{labelled:,}"}
+        if labelled
+        else ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"},
         view="scoring:acuity-import",
         way=Way.ACUITY,
     )

@@ -65,8 +65,10 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
     items = RubricItem.objects.filter(
         rubric__case__benchmark=benchmark, rubric__status="published", rubric__track="gold"
     )
+    cases = Case.objects.filter(benchmark=benchmark).count()
     counts = {
-        "cases": Case.objects.filter(benchmark=benchmark).count(),
+        "cases": cases,
+        "without_text": Case.with_stubs.filter(benchmark=benchmark).count() - cases,
         "criteria": items.count(),
         "candidates": Candidate.objects.filter(benchmark=benchmark).count(),
         "responses": Response.objects.filter(case__benchmark=benchmark).count(),

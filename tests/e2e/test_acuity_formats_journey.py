@@ -139,6 +139,7 @@ def sign(admin: Page, number: int, shown: str) -> None:
     admin.goto(f"{HOME}/reference-sets/new/")
     expect(admin.locator("#preview")).to_contain_text(shown)
     admin.get_by_role("button", name="Sign").click()
+    admin.get_by_role("button", name="Sign the set").click()
     expect(admin.get_by_role("heading", level=1)).to_have_text(f"Reference set {number}")
 
 

@@ -153,6 +153,7 @@ def test_from_votes_to_a_release(new_page: NewPage, transactional_db: None, watc
     expect(admin.locator("#preview")).to_contain_text("In 9 cases the reference comes from round 2")
     expect(admin.locator("#preview")).to_contain_text("1 by a ruling")
     admin.get_by_role("button", name="Sign").click()
+    admin.get_by_role("button", name="Sign the set").click()
     expect(admin.get_by_role("heading", level=1)).to_have_text("Reference set 1")
     items = {item.case.key: item for item in ReferenceItem.objects.select_related("case")}
     assert {case for case, item in items.items() if item.status == "ambiguous"} == set(ambiguous)

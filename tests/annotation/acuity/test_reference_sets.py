@@ -193,6 +193,17 @@ def test_an_admin_looks_and_then_signs(benchmark: Benchmark, admin: Client) -> N
     assert (signed.note, signed.datasets, signed.ambiguous.in_words) == ("First.", ["clinic"], "dispersion:0.75")
 
 
+def test_the_form_asks_before_it_signs(benchmark: Benchmark, admin: Client) -> None:
+    page = " ".join(admin.get("/b/bench/reference-sets/new/").content.decode().split())
+    form = page[page.index('id="new-set"') : page.index('id="sign-set"')]
+    # No button of the form itself sends it, not even Enter in a field: the default button is disabled.
+    assert re.findall(r'<button type="submit"[^>]*>', form) == ['<button type="submit" disabled hidden>']
+    assert 'data-dialog="sign-set">Sign</button>' in form
+    dialog = page[page.index('id="sign-set"') :].partition("</dialog>")[0]
+    assert "A signed set never changes and cannot be deleted." in dialog
+    assert 'form="new-set"' in dialog
+
+
 def test_labels_that_changed_since_the_look_are_not_signed(benchmark: Benchmark, admin: Client, tmp_path: Path) -> None:
     seen = seen_on(admin.get("/b/bench/reference-sets/preview", form(benchmark)).content.decode())
     import_labels(tmp_path / "late.csv", "case,reference,level,candidate\nlate,emergency,self-care,M\n")
@@ -272,3 +283,7 @@ def test_stubs_are_in_no_list_of_cases(benchmark: Benchmark, admin: Client) -> N
     assert Case.with_stubs.count() == 3
     assert not Case.objects.exists()
     assert "No cases" in admin.get("/b/bench/cases/").content.decode()
+    overview = " ".join(admin.get("/b/bench/").content.decode().split())
+    assert "and 3 without a text, for acuity only" in overview
+    # A finished step leads to its page.
+    assert re.search(r'<a href="[^"]+">Import the urgency of the cases</a>', overview)
