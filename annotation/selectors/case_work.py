@@ -34,7 +34,8 @@ class CaseWork:
     next_id: str  # public id of the task to go on with; empty where nothing is open
     next_position: int
     seconds: int = 0  # spent on it by the physician
-    timed: int = 0  # cases with time
+    paced: int = 0  # of these, seconds on cases that are handed in
+    timed: int = 0  # such cases, with time
 
     @property
     def open(self) -> int:
@@ -44,7 +45,7 @@ class CaseWork:
     @property
     def pace(self) -> int | None:
         """The physician's own mean seconds for a case; None below `MIN_TIMED` cases."""
-        return pace_of(self.seconds, self.timed)
+        return pace_of(self.paced, self.timed)
 
     @property
     def takes_work(self) -> bool:
@@ -88,7 +89,8 @@ def _of_batch(batch: Batch, queue: Sequence[tuple[str, str, int]]) -> CaseWork:
         next_id=public_id,
         next_position=place,
         seconds=sum(seconds for *_, seconds in queue),
-        timed=sum(seconds > 0 for *_, seconds in queue),
+        paced=sum(seconds for _, status, seconds in queue if status not in LabelTask.OPEN),
+        timed=sum(seconds > 0 for _, status, seconds in queue if status not in LabelTask.OPEN),
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation import access
-from annotation.models import Assignment, Attention, Batch, Check, Membership
+from annotation.models import Adjudication, Assignment, Attention, Batch, Check, LabelTask, Membership
 from annotation.services import slots
 from consilium.core.compiled_queries import CompiledQuery
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
     from rubrics.models import Benchmark
 
+HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)
 Condition = Callable[[str], Q]  # the path of a benchmark → a condition on it
 
 
@@ -111,7 +113,25 @@ def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
         default=Value("label"),
     )
     rows = Attention.objects.filter(condition, user=user).order_by()
-    return rows.values_list("assignment__batch", kind).annotate(seconds=Sum("seconds"), pieces=Count("pk"))
+    settled = _settled(user)
+    return rows.values_list("assignment__batch", kind).annotate(
+        seconds=Sum("seconds"),
+        paced=Coalesce(Sum("seconds", filter=settled), 0),
+        pieces=Count("pk", filter=settled),
+    )
+
+
+def _settled(user: Any) -> Q:
+    """Time on pieces that are finished, and were not done again: half of a piece says nothing of the pace."""
+    handed_in = Q(assignment__status__in=HANDED_IN)
+    grading = Q(assignment__annotator=user)
+    return (
+        (grading & handed_in & Q(assignment__round=1))
+        | (Q(assignment__isnull=False) & ~grading & ~Q(assignment__status=Assignment.Status.IN_CHECK))
+        | Q(adjudication__status=Adjudication.Status.DONE)
+        | Q(ruling_request__isnull=False)
+        | Q(label_task__status=LabelTask.Status.SUBMITTED)
+    )
 
 
 # role, group and benchmark of each active membership, in whichever benchmark
@@ -141,7 +161,8 @@ COUNTS = OwnQuery(
 NEXT = OwnQuery(_next)
 # id, batch, public id, position, note of the checker
 RETURNED = OwnQuery(_returned)
-# batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds, pieces with time
+# batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds, seconds on finished pieces,
+# finished pieces with time
 TIME = OwnQuery(_time)
 # due date, number of checks
 CHECKS_WAITING = OwnQuery(

@@ -47,7 +47,8 @@ class BatchWork:
     next_position: int = 0
     returned: list[ReturnedWork] = field(default_factory=list)
     seconds: int = 0  # spent on it by its annotator
-    timed: int = 0  # responses with time
+    paced: int = 0  # of these, seconds on responses that were handed in once
+    timed: int = 0  # such responses
     pool: bool = False  # responses are taken one by one
     left: int = 0  # responses of the pool that the annotator may take now
     free: int = 0  # places of the pool that nobody has, whether this annotator may take them or not
@@ -56,7 +57,7 @@ class BatchWork:
     @property
     def pace(self) -> int | None:
         """The annotator's own mean seconds for a response of this batch, None below three responses."""
-        return pace_of(self.seconds, self.timed)
+        return pace_of(self.paced, self.timed)
 
     @property
     def may_take(self) -> bool:
@@ -126,7 +127,7 @@ class Workload:
     writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
     checks_due: date | None = None  # the earliest due date of a check
-    spent: dict[str, tuple[int, int]] = field(default_factory=dict)  # kind of work → seconds, pieces
+    spent: dict[str, tuple[int, int]] = field(default_factory=dict)  # kind of work → seconds, of finished pieces
 
     def seconds_of(self, kind: str, pieces: int) -> int | None:
         """How long so many pieces take at this person's own mean pace; None below three pieces with time."""
@@ -222,7 +223,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     waiting = queries.CHECKS_WAITING.rows(user, benchmark) if checks else []
     held = queries.CHECKS_HELD.rows(user, benchmark) if checks else []
     due_dates = [due for due, _number in waiting] + [due for _public_id, due in held]
-    spent = _fill_in_time(user, benchmark, work)
+    seconds, spent = _fill_in_time(user, benchmark, work)
     return Workload(
         batches=list(work.values()),
         roles=roles,
@@ -233,7 +234,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         eligibilities=eligibilities,
         labels=labels,
         writing=written,
-        seconds=sum(seconds for seconds, _pieces in spent.values()) + sum(row.seconds for row in written),
+        seconds=seconds + sum(row.seconds for row in written),
         checks_due=min((due for due in due_dates if due is not None), default=None),
         spent=spent,
     )
@@ -270,15 +271,21 @@ def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequenc
     return work
 
 
-def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> dict[str, tuple[int, int]]:
-    """Fill in the user's time at each batch; kind of work → all of their seconds, and pieces with time."""
+def _fill_in_time(
+    user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]
+) -> tuple[int, dict[str, tuple[int, int]]]:
+    """Fill in the user's time at each batch; all of their seconds, and by kind of work those on finished pieces, and
+    the number of these.
+    """
+    whole = 0
     spent: dict[str, tuple[int, int]] = {}
-    for batch, kind, seconds, pieces in queries.TIME.rows(user, benchmark):
+    for batch, kind, seconds, paced, pieces in queries.TIME.rows(user, benchmark):
+        whole += seconds
         total, number = spent.get(kind, (0, 0))
-        spent[kind] = total + seconds, number + pieces
+        spent[kind] = total + paced, number + pieces
         if kind == "grade" and batch in work:
-            work[batch].seconds, work[batch].timed = seconds, pieces
-    return spent
+            work[batch].seconds, work[batch].paced, work[batch].timed = seconds, paced, pieces
+    return whole, spent
 
 
 def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:

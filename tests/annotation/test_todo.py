@@ -87,6 +87,24 @@ def test_the_time_left_is_that_of_the_pace_of_three_responses() -> None:
     assert len(rows) == 10
     assert "about 1 h 10 min left" in page_of(workshop.annotator)
     assert "about 1 h 10 min in total" in page_of(workshop.annotator)
+    # A piece that is half done, and one that was returned and submitted again, say nothing of the pace.
+    Attention.objects.create(user=rows[3].annotator, assignment=rows[3], seconds=1, reported_at=AT)
+    decide(rows[4], "met")
+    Attention.objects.create(user=rows[4].annotator, assignment=rows[4], seconds=9000, reported_at=AT)
+    Assignment.objects.filter(pk=rows[4].pk).update(round=2)
+    assert "about 1 h 0 min left" in page_of(workshop.annotator).replace("1 h 00", "1 h 0")
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_less_than_a_minute_is_not_about() -> None:
+    workshop = build_workshop(responses=10)
+    rows = workshop.queue()
+    for row in rows[:3]:
+        decide(row, "met")
+        Attention.objects.create(user=row.annotator, assignment=row, seconds=5, reported_at=AT)
+    page = page_of(workshop.annotator)
+    assert "less than 1 min left" in page and "less than 1 min in total" in page and "about" not in page
 
 
 @pytest.mark.django_db
