@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
-from annotation.models import Attention, Batch, Membership
+from annotation.models import Assignment, Attention, Batch, Membership
 from consilium.core.todo import Todo, by_due_date, seconds_of
 from tests.annotation.conftest import build_workshop
 from tests.factories import BenchmarkRoleFactory, ExpertGroupFactory, ResponseFactory, UserFactory, decide, make_batch

@@ -248,6 +248,11 @@ def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batc
     services.close_batch(batch=scene.batch, at=timezone.now())
     own = annotator_figures(scene.benchmark, [scene.annotator.pk], own_view=True)[scene.annotator.pk]
     assert (own.mf1.responses, own.mf1.figure.value, own.gold.responses) == (12, 1.0, 0)
+    page = " ".join(client.get("/work/quality/").content.decode().split())
+    assert "the admins of the benchmark see the same figures of everybody" in page
+    assert "The mean of two scores from 0 to 1" in page
+    main = re.sub("<[^>]+>", " ", page.partition("<main")[2])
+    assert re.search(r"\d+ decisions", main) and not re.search(r"\bn \d", main)
     text = b"".join(client.get("/work/quality.csv")).decode()  # type: ignore[call-overload]
     lines = {line["figure"]: line for line in csv.DictReader(text.splitlines())}
     assert (lines["mf1_with_final"]["value"], lines["mf1_with_final"]["responses"]) == ("1.0", "12")
