@@ -162,7 +162,7 @@ def body(report: Report, sort: str) -> Context:
         ),
         *(Tile(translate(coefficient.name), number(overall, coefficient.key)) for coefficient in _NAMED),
         Tile(
-            _("Decisions"),
+            _("Pairs"),
             text=f"{overall['n_pairs']:,}",
             detail=_("%(responses)s responses, %(cases)s cases")
             % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},

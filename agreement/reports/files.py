@@ -49,6 +49,7 @@ _RENDERERS: dict[str, Callable[[Figure, Look], bytes]] = {
 }
 
 
+ALL_PAIRS = "all"  # the slice of them
 # Tables whose ranges are quantiles of simulated errors of a judge, at least in part.
 SIMULATED = {"judge_error", "judges"}
 
@@ -60,7 +61,7 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
         return table.csv()
     rule = sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
     caption = f"{methods_of(report).title}: {title_of(report.kind, name)}{rule}"
-    notes = _who_is_who(report, table)
+    notes = [*_who_is_who(report, table), *_reference_and_left_out(report, table)]
     if ending == "tex":
         label = f"tab:{report.public_id}-{name.replace('_', '-')}"
         return stream_latex(table, caption=caption, label=label, notes=notes)
@@ -80,6 +81,20 @@ def _who_is_who(report: Report, table: Table) -> list[str]:
     groups = prefix == "group"
     a, b = (rater_in_words(name if ":" in name or not groups else f"group:{name}") for name in named)
     return [f"A is {a}; B is {b}"]
+
+
+def _reference_and_left_out(report: Report, table: Table) -> list[str]:
+    """Which of two raters is the reference, and how many pairs the figures leave out and why, by the row of all pairs;
+    empty for tables of other comparisons.
+    """
+    if "rater_b" not in report.parameters or not {"slice", "n_cannot"} <= set(table.columns):
+        return []
+    slices = table.columns.index("slice")
+    everything = next((row for row in table.rows if row[slices] == ALL_PAIRS), None)
+    if everything is None:
+        return []
+    words = sentences.left_out(dict(zip(table.columns, everything, strict=True)))
+    return [f"The reference is {rater_in_words(str(report.parameters['rater_a']))}", words.removesuffix(".")]
 
 
 def _has_intervals(name: str, table: Table) -> bool:
