@@ -235,13 +235,11 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
     sent, accepted, back = _counts(_ASSIGNMENTS, given)
-    handed_in = ngettext("work on %(n)s response submitted", "work on %(n)s responses submitted", sent)
+    handed_in = ngettext("%(n)s piece of work submitted", "%(n)s pieces of work submitted", sent)
     yield _change("responses_handed_in", sent, handed_in)
-    taken = ngettext("work on %(n)s response accepted", "work on %(n)s responses accepted", accepted)
+    taken = ngettext("%(n)s piece of work accepted", "%(n)s pieces of work accepted", accepted)
     yield _change("responses_accepted", accepted, taken)
-    given_back = ngettext(
-        "work on %(n)s response returned or released", "work on %(n)s responses returned or released", back
-    )
+    given_back = ngettext("%(n)s piece of work returned or released", "%(n)s pieces of work returned or released", back)
     yield _change("responses_given_back", back, given_back)
     (checks,) = _counts(_CHECKS, given)
     yield _change("checks", checks, ngettext("%(n)s check added", "%(n)s checks added", checks))

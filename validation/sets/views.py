@@ -201,7 +201,9 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
             ],
         }
     elif sets:
-        initial = {"first": request.GET.get("first", sets[-1].public_id), "second": sets[0].public_id}
+        first_id = request.GET.get("first", sets[-1].public_id)
+        other = next((row for row in sets if row.public_id != first_id), sets[0])
+        initial = {"first": first_id, "second": other.public_id}
         context["form"] = PairForm(initial=initial, benchmark=benchmark)
     return render(request, "validation/sets/compare.html", context)
 

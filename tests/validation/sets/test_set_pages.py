@@ -210,6 +210,9 @@ def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
     assert "Two rubric sets are needed" in text_of(staff.get(f"{PAGE}compare/"))
     second = import_set(lines_of({"case": "b", "rubrics": [{"criterion": "Two", "points": 3}]}), name="two")
     assert "Compare" in text_of(staff.get(f"{PAGE}compare/"))
+    for chosen, other in ((first, second), (second, first)):  # never a set with itself
+        form = staff.get(f"{PAGE}compare/?first={chosen.public_id}").context["form"]
+        assert (form["first"].value(), form["second"].value()) == (chosen.public_id, other.public_id)
     pair = f"{PAGE}compare/{first.public_id}/{second.public_id}"
     page = text_of(staff.get(f"{PAGE}compare/?first={first.public_id}&second={second.public_id}"))
     assert "Sum of positive points" in page
