@@ -51,7 +51,10 @@ def _headings() -> dict[str, str]:
 def slice_menu(
     names: Sequence[str], part: str, titles: Mapping[str, str], *, whole: str
 ) -> list[tuple[str, list[Option]]]:
-    """The slices of ``names`` but the ``whole``, under the headings of their kinds; ``part`` is the chosen one."""
+    """The slices of ``names`` but the ``whole``, under the headings of their kinds; ``part`` is the chosen one.
+
+    Reference levels are in the order of ``titles``, which is that of their scale.
+    """
     headings = _headings()
     options_by_kind: dict[str, list[Option]] = {}
     for name in names:
@@ -59,6 +62,8 @@ def slice_menu(
             kind = name.partition(":")[0]
             label = titles.get(name) or _value(kind, name)
             options_by_kind.setdefault(kind, []).append(Option(name, label, name == part))
+    places = {name: place for place, name in enumerate(titles)}
+    options_by_kind.get("reference", []).sort(key=lambda option: places.get(option.value, len(places)))
     ordered = [kind for kind in _MENU if kind in options_by_kind] + sorted(set(options_by_kind) - set(_MENU))
     return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
 

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
+from agreement.kinds.slice_menu import slice_menu
 from agreement.models import Report
 from agreement.reports.freshness import freshness_of
 from agreement.reports.stored import table_of
@@ -257,3 +258,9 @@ def test_wrong_slices(benchmark: Benchmark, tmp_path: Path, parameters: dict[str
     with pytest.raises(DomainError) as refused:
         services.create_report(benchmark=benchmark, kind="acuity", parameters=parameters, at=timezone.now())
     assert str(refused.value) == message
+
+
+def test_the_menu_has_reference_levels_in_the_order_of_their_scale() -> None:
+    titles = {f"reference:{value}": value for value in ("self-care", "primary-care", "emergency")}
+    menu = dict(slice_menu(["all", *sorted(titles)], "", titles, whole="all"))
+    assert [option.label for option in menu["Reference level"]] == ["self-care", "primary-care", "emergency"]
