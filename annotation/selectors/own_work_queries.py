@@ -115,9 +115,9 @@ def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
     rows = Attention.objects.filter(condition, user=user).order_by()
     settled = _settled(user)
     return rows.values_list("assignment__batch", kind).annotate(
-        seconds=Sum("seconds"),
         paced=Coalesce(Sum("seconds", filter=settled), 0),
         pieces=Count("pk", filter=settled),
+        seconds=Sum("seconds"),
     )
 
 
@@ -161,8 +161,8 @@ COUNTS = OwnQuery(
 NEXT = OwnQuery(_next)
 # id, batch, public id, position, note of the checker
 RETURNED = OwnQuery(_returned)
-# batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds, seconds on finished pieces,
-# finished pieces with time
+# batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds on finished pieces, their
+# number, all seconds
 TIME = OwnQuery(_time)
 # due date, number of checks
 CHECKS_WAITING = OwnQuery(

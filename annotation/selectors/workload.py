@@ -279,7 +279,7 @@ def _fill_in_time(
     """
     whole = 0
     spent: dict[str, tuple[int, int]] = {}
-    for batch, kind, seconds, paced, pieces in queries.TIME.rows(user, benchmark):
+    for batch, kind, paced, pieces, seconds in queries.TIME.rows(user, benchmark):
         whole += seconds
         total, number = spent.get(kind, (0, 0))
         spent[kind] = total + paced, number + pieces
