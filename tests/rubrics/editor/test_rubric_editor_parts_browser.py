@@ -93,3 +93,39 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     dialog.get_by_role("button", name="Continue with these").click()
     expect(rows.nth(0).locator("textarea")).to_have_value("Theirs")
     wait_until(lambda: saved_items()[0][0] == "Theirs", message="the choice is saved")
+
+
+def test_points_that_are_refused_stay_as_typed_and_become_no_other_number(new_page: Callable[..., Page]) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    page = new_page(author)
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    page.evaluate(PASTE, ["body", "Names the dose\t5\nAsks about allergies\t3"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(2)
+    page.locator("#paste-insert").click()
+    rows = page.locator("#items > .item")
+    expect(rows).to_have_count(2)
+    points, refusal = rows.nth(0).locator("[data-field=points]"), rows.nth(0).locator("[data-remarks] .problem").first
+    wait_until(lambda: [row[1] for row in saved_items()] == [5, 3], message="both are saved")
+    for typed in ("12", "3.5", "-12"):
+        points.focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(typed)
+        expect(refusal).to_contain_text("Points must be a whole number from -10 to 10.")
+        page.keyboard.press("ArrowUp")  # there is no number to step from
+        page.keyboard.press("Tab")
+        expect(points).to_have_value(typed)
+        expect(points).to_have_attribute("aria-invalid", "true")
+        wait_until(lambda: saved_items()[0][1] == 0, message="no points are saved")
+    # Another change neither removes what was typed nor gives it a number.
+    rows.nth(1).locator("textarea").fill("Asks about all allergies")
+    wait_until(lambda: saved_items()[1][0] == "Asks about all allergies", message="the text is saved")
+    expect(points).to_have_value("-12")
+    assert saved_items()[0][1] == 0
+    points.fill("-10")
+    wait_until(lambda: saved_items()[0][1] == -10, message="the points are saved")
+    expect(rows.nth(0)).not_to_contain_text("Points must be a whole number")
+    assert points.get_attribute("aria-invalid") is None

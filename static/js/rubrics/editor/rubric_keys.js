@@ -20,7 +20,7 @@ import {
 } from "./rubric_list.js";
 import { AXIS, isBlank } from "./rubric_model.js";
 import { idOf, isTextField, list } from "./rubric_rows.js";
-import { itemOf, placeOf, state } from "./rubric_state.js";
+import { itemOf, placeOf, refusedPoints, state } from "./rubric_state.js";
 import { dropTag, enterTag, takeTag } from "./rubric_tags.js";
 import { completeAxis } from "./rubric_typing.js";
 
@@ -186,7 +186,8 @@ function pointsKey(event, input, id) {
     return true;
   }
   const isAllSelected = input.selectionStart === 0 && input.selectionEnd === input.value.length;
-  const isMinus = key === "-" && input.value !== "" && (isAllSelected || !input.value.startsWith("-"));
+  const isMinus =
+    key === "-" && input.value !== "" && !refusedPoints.has(id) && (isAllSelected || !input.value.startsWith("-"));
   if (key === "Enter" && !command) {
     const next = state.items[placeOf(id) + 1];
     if (next && !event.shiftKey) focus(next.id, "text", next.text.length);

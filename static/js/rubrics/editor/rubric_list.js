@@ -17,6 +17,7 @@ import {
   itemOf,
   limitOf,
   placeOf,
+  refusedPoints,
   remember,
   start,
   state,
@@ -332,6 +333,7 @@ function offerUndo(text) {
  */
 export function step(id, by) {
   const item = itemOf(id);
+  if (refusedPoints.has(id)) return; // there is no number to step from
   const points = stepPoints(item.points, by, start.rules);
   if (points !== 0 && points !== item.points) setPoints(id, points);
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /* The points of criteria: as they are typed, stepped through, and summed up. */
-import { AXIS } from "./rubric_model.js";
+import { axisOf } from "./rubric_model.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -10,18 +10,16 @@ import { AXIS } from "./rubric_model.js";
 const MAX_POINTS = 10;
 
 /**
- * What is typed into a field of points, with digits of any width. Where there is one digit too many, the last counts:
- * somebody who types 8 after a 5 means 8.
+ * What is typed into a field of points, with digits of any width.
  * @param {string} value
- * @returns {{ points: number, shown: string }} `shown` is what the field shows then
+ * @returns {{ points: number, isRefused: boolean }} no points where the field is empty, has only a sign so far, or is
+ *   refused since it holds anything but a whole number from -10 to 10
  */
 export function readPoints(value) {
-  const text = normalizeDigits(value)
-    .replace(/[^\d-]/g, "")
-    .replace(/(?!^)-/g, "");
-  let points = /^-?\d+$/.test(text) ? Number(text) || 0 : 0;
-  if (Math.abs(points) > MAX_POINTS) points = (Number(text.at(-1)) || MAX_POINTS) * Math.sign(points);
-  return { points, shown: /\d/.test(text) ? showPoints(points) : text };
+  const text = normalizeDigits(value).trim();
+  if (/^[+-]?$/.test(text)) return { points: 0, isRefused: false };
+  const points = /^[+-]?\d+$/.test(text) ? Number(text) || 0 : Number.NaN;
+  return Math.abs(points) <= MAX_POINTS ? { points, isRefused: false } : { points: 0, isRefused: true };
 }
 
 /**
@@ -77,7 +75,7 @@ export function sharePoints(points, parts) {
 }
 
 /**
- * What the criteria with a text add up to.
+ * What the criteria with a text add up to. Each counts for one axis, the first that its tags name, as in rubric sets.
  * @param {Item[]} items
  * @param {string} without what criteria without an axis are counted as
  * @returns {{ count: number, gain: number, lose: number, axes: [string, number][] }} the most frequent axis first
@@ -87,8 +85,8 @@ export function totalsOf(items, without) {
   /** @type {Map<string, number>} */
   const axes = new Map();
   for (const item of written) {
-    const own = item.tags.filter((tag) => tag.startsWith(AXIS)).map((tag) => tag.slice(AXIS.length));
-    for (const axis of own.length ? own : [without]) axes.set(axis, (axes.get(axis) ?? 0) + 1);
+    const axis = axisOf(item) || without;
+    axes.set(axis, (axes.get(axis) ?? 0) + 1);
   }
   /** @param {(points: number) => boolean} fits */
   const sum = (fits) => written.reduce((total, { points }) => (fits(points) ? total + points : total), 0);

@@ -3,7 +3,7 @@
 import { element } from "../../core/page.js";
 import { ask } from "../../core/server.js";
 import { field, list, rowOf, showNotes } from "./rubric_rows.js";
-import { editor, findItem, placeOf, remember, remembered, start, state, words } from "./rubric_state.js";
+import { editor, findItem, placeOf, refusedPoints, remember, remembered, start, state, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_rows.js").Note} Note
@@ -35,7 +35,8 @@ export function showRemarks(item) {
   for (const text of start.evidence[String(item.criterion)] ?? []) {
     notes.push({ kind: "comment", label: words("faulty"), text });
   }
-  if (!item.points && item.text.trim() && state.lastId !== item.id) {
+  if (refusedPoints.has(item.id)) notes.push({ kind: "problem", label: "", text: words("refused_points") });
+  else if (!item.points && item.text.trim() && state.lastId !== item.id) {
     notes.push({ kind: "problem", label: "", text: words("needs") });
   }
   showNotes(rowOf(item.id), remarksOf(item.id), notes, (id) => (findItem(id) ? String(placeOf(id) + 1) : ""));

@@ -6,7 +6,7 @@ import { axisCode, axisWord, tagWord } from "./rubric_axes.js";
 import { showCitations } from "./rubric_cited.js";
 import { AXIS, axisOf } from "./rubric_model.js";
 import { showPoints } from "./rubric_points.js";
-import { words } from "./rubric_state.js";
+import { refusedPoints, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -99,7 +99,7 @@ function newRow(item) {
   node.id = `item-${item.id}`;
   node.dataset.id = item.id;
   find(node, "[data-remarks]", HTMLElement).id = `remarks-${item.id}`;
-  field(node, "text").setAttribute("aria-describedby", `remarks-${item.id}`);
+  for (const name of ["text", "points"]) field(node, name).setAttribute("aria-describedby", `remarks-${item.id}`);
   return node;
 }
 
@@ -167,10 +167,15 @@ function fill(node, item, place) {
   const axis = field(node, "axis");
   if (document.activeElement !== axis || axisCode(axis.value) !== axisOf(item)) put(axis, axisWord(axisOf(item)));
   const points = field(node, "points");
+  if (item.points) refusedPoints.delete(item.id);
+  const refused = refusedPoints.get(item.id);
   // A minus that waits for its digits stays.
   const isHalfTyped =
     document.activeElement === points && (points.value === "-" || Number(points.value) === item.points);
-  if (!isHalfTyped) put(points, showPoints(item.points));
+  if (refused !== undefined) put(points, refused);
+  else if (!isHalfTyped) put(points, showPoints(item.points));
+  if (refused === undefined) points.removeAttribute("aria-invalid");
+  else points.setAttribute("aria-invalid", "true");
   node.classList.toggle("negative", item.points < 0);
   node.classList.toggle("no-points", !item.points && Boolean(item.text.trim()));
   showTags(node, item);

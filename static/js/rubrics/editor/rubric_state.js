@@ -44,6 +44,13 @@ export const state = {
 };
 
 /**
+ * What is shown in fields of points although it is no number that a criterion can have, by item. Such an item has no
+ * points until the number is changed.
+ * @type {Map<string, string>}
+ */
+export const refusedPoints = new Map();
+
+/**
  * @param {string} id
  * @returns {Item | undefined}
  */

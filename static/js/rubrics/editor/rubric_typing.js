@@ -10,7 +10,7 @@ import { axisOf, setAxis } from "./rubric_model.js";
 import { normalizeDigits, readPoints, showPoints } from "./rubric_points.js";
 import { showRemarks } from "./rubric_remarks.js";
 import { grow, idOf, isTextField, list } from "./rubric_rows.js";
-import { editor, findItem, state } from "./rubric_state.js";
+import { announce, editor, findItem, refusedPoints, state, words } from "./rubric_state.js";
 import { takeTag } from "./rubric_tags.js";
 
 /**
@@ -102,15 +102,21 @@ function take(input, item, name, kind, data) {
  * @param {Item} item
  */
 function takePoints(input, item) {
-  const typed = normalizeDigits(input.value);
-  if (typed.includes("+")) {
+  const typed = normalizeDigits(input.value).trim();
+  const isStep = typed.includes("+") && typed.replace("+", "") === showPoints(item.points);
+  if ((typed === "+" || isStep) && !refusedPoints.has(item.id)) {
+    // A keyboard on the screen sends no key for it.
     input.value = showPoints(item.points);
-    if (typed === "+" || item.points) step(item.id, 1);
+    step(item.id, 1);
     return;
   }
-  const { points, shown } = readPoints(typed);
-  if (shown !== input.value) input.value = shown;
+  const wasRefused = refusedPoints.has(item.id);
+  const { points, isRefused } = readPoints(typed);
   item.points = points;
+  if (isRefused) refusedPoints.set(item.id, input.value);
+  else refusedPoints.delete(item.id);
+  if (isRefused && !wasRefused) announce(words("refused_points"));
+  if (isRefused !== wasRefused) showRemarks(item);
 }
 
 list.addEventListener("focusin", (event) => {
@@ -179,7 +185,9 @@ function putAxis(id, word) {
 list.addEventListener("focusout", (event) => {
   const place = fieldOf(event);
   if (place?.name === "tag" && !isAnswer(event.relatedTarget)) takeTag(place.input, place.item.id);
-  if (place?.name === "points") place.input.value = showPoints(place.item.points);
+  if (place?.name === "points") {
+    place.input.value = refusedPoints.get(place.item.id) ?? showPoints(place.item.points);
+  }
 });
 
 /**
