@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.i18n import translate
-from consilium.core.languages import language_name
+from consilium.core.languages import language_choices, language_name, language_named
 from consilium.core.limits import MAX_DOCUMENT_KEY_LENGTH
 from documents import selectors
 from documents.models import Document
@@ -82,6 +82,29 @@ class Jurisdictions(forms.CharField):
         return [code for code in re.split(r"[,;\s]+", super().to_python(value) or "") if code]
 
 
+class LanguageField(forms.CharField):
+    """A language, by its name or its code, with the common ones offered."""
+
+    widget = forms.TextInput(attrs={"list": "document-languages", "autocomplete": "off"})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show the name, where it is read back as the same language."""
+        name = language_name(value) if isinstance(value, str) and value else value
+        try:
+            return name if name and language_named(name) == value else value
+        except ValueError:
+            return value
+
+    def to_python(self, value: Any) -> str:
+        """The code."""
+        text = str(super().to_python(value) or "")
+        try:
+            return language_named(text) if text else ""
+        except ValueError:
+            message = _now("This language is not known. Choose a suggestion, or enter a code such as en or zh-Hans.")
+            raise forms.ValidationError(message) from None
+
+
 def _described_field(name: str, **options: Any) -> forms.Field:
     return form_field(DocumentDetails, name, required=False, **options)
 
@@ -94,7 +117,13 @@ class DescribedForm(CommandForm):
     tier = _described_field("tier", field_class=forms.TypedChoiceField, coerce=int, choices=TIERS)
     audience = _described_field("audience", choices=[NOT_GIVEN, *Document.Audience.choices])
     jurisdictions = _described_field("jurisdictions", field_class=Jurisdictions)
+    language = LanguageField(label=_("Language"), required=False)
     field_order = (*DETAILS, *LICENCE)
+
+    @property
+    def languages(self) -> list[tuple[str, str]]:
+        """The languages that are offered: code and name."""
+        return language_choices()
 
     def clean(self) -> dict[str, Any]:
         """Check what the fields say together."""
@@ -178,6 +207,11 @@ class ImportDocumentsForm(DescribedForm):
             if cleaned.get(name) and (urls or len(files) > 1):
                 self.add_error(name, _now("This can be set only for a single file."))
         return cleaned
+
+    def ask_for_files_again(self) -> None:
+        """Say at the field that the chosen files are gone: no browser keeps them when a form comes back."""
+        if self.files:
+            self.add_error("file", _now("Choose the file again: it was not kept, because the form has errors."))
 
     def uploads(self) -> list[tuple[File, str]]:
         """The files with their names; addresses are a file of their own."""

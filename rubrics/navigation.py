@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from consilium.core import navigation
+from consilium.core import navigation, todo
 from consilium.core.compiled_queries import CompiledQuery
+from consilium.core.todo import Todo
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -117,6 +120,34 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def todos(user: User) -> Iterator[Todo]:
+    """What waits for ``user`` as an author, in each benchmark: the kinds of rows that the page *Writing* lists."""
+    from rubrics.models import AuthoringRole
+    from rubrics.selectors.dashboard import criteria_to_reword, waiting_of
+    from rubrics.waiting import waiting_for
+
+    held = AuthoringRole.objects.filter(user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR)
+    benchmarks = [role.benchmark for role in held.select_related("benchmark").order_by("benchmark__title")]
+    waiting = waiting_of(user, [benchmark.pk for benchmark in benchmarks])
+    for benchmark in benchmarks:
+        mine, url = waiting[benchmark.pk], f"{reverse('rubrics:write', args=[benchmark.slug])}#waiting"
+        reviews = reverse("rubrics:reviews", args=[benchmark.slug])
+        of_cases = Counter(line.label for line in waiting_for(user, benchmark) if not line.elsewhere)
+        to_reword = criteria_to_reword(user, benchmark)
+        criteria = ngettext("%(n)d criterion", "%(n)d criteria", to_reword) % {"n": to_reword}
+        rows: list[tuple[navigation.Text, int, str, navigation.Text, str]] = [
+            (_("Returned to you"), mine.returned, "", _("Continue writing"), url),
+            (_("To review"), mine.reviews, "", _("Review"), reviews),
+            (_("To reword"), to_reword, criteria, _("Show the criteria"), url),
+            (_("Your drafts"), mine.drafts, "", _("Continue writing"), url),
+            *((label, number, "", _("Show the cases"), url) for label, number in of_cases.items()),
+        ]
+        for task, number, words, button, address in rows:
+            if number:
+                left = words or ngettext("%(n)d case", "%(n)d cases", number) % {"n": number}
+                yield Todo(task, "", benchmark.title, left=left, button=button, url=address)
+
+
 def starts(user: User) -> Iterator[str]:
     """The pages of authors and auditors; those who run benchmarks, or may make one, begin on the home page."""
     from rubrics.models import AuthoringRole, BenchmarkRole
@@ -159,6 +190,7 @@ def register() -> None:
 
     navigation.register_roles(roles)
     navigation.register_start(starts)
+    todo.register(todos)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(author_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)

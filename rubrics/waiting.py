@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """A line of the list *What waits for you*: a case, and why it is there."""
+    """A line of the list *To do*: a case, and why it is there.
+
+    ``elsewhere``: the line is about work on another page, which the home page lists by itself; ``key`` then has the
+    words of the link.
+    """
 
     label: Text
-    key: str  # of the case
+    key: Text  # of the case
     address: str
     detail: str = ""
+    elsewhere: bool = False
 
 
 # With a case, the lines of that case alone.

@@ -11,9 +11,12 @@ from django.utils.translation import pgettext_lazy
 
 from consilium.core import navigation, todo
 from consilium.core.todo import Todo
+from rubrics import waiting
+from rubrics.waiting import Waits
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from rubrics.models import Benchmark, Case
 
 STAFF = ("admin", "researcher")
 
@@ -22,13 +25,13 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark in which questions about coverage wait for ``user``."""
     from validation.coverage.selectors import open_by_benchmark
 
-    for benchmark, waiting in open_by_benchmark(user):
+    for benchmark, number in open_by_benchmark(user):
         url = reverse("validation:coverage-queue", args=[benchmark.slug])
         yield navigation.HomeCard(
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Coverage questions to decide"), f"{waiting:,}", url)],
+            figures=[navigation.HomeFigure(_("Coverage questions to decide"), f"{number:,}", url)],
             action=(_("Decide coverage questions"), url),
             made_up=benchmark.is_demo,
         )
@@ -38,13 +41,13 @@ def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark in which near-miss pairs wait for ``user``."""
     from validation.pairs.selectors import open_by_benchmark
 
-    for benchmark, waiting in open_by_benchmark(user):
+    for benchmark, number in open_by_benchmark(user):
         url = reverse("validation:pair-queue", args=[benchmark.slug])
         yield navigation.HomeCard(
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Pairs to judge"), f"{waiting:,}", url)],
+            figures=[navigation.HomeFigure(_("Pairs to judge"), f"{number:,}", url)],
             action=(_("Judge pairs"), url),
             made_up=benchmark.is_demo,
         )
@@ -87,6 +90,18 @@ def todos(user: User) -> Iterator[Todo]:
                     yield Todo(figure.label, "", title, left=str(figure.value), button=button, url=url)
 
 
+def waiting_lines(user: User, benchmark: Benchmark, case: Case | None) -> Iterator[Waits]:
+    """The same in one benchmark, as lines of the page *Writing*; none of them is about a single case."""
+    if case is not None:
+        return
+    for source in (home_cards, pair_cards, points_cards):
+        for card in source(user):
+            if card.key == benchmark.slug and card.action is not None:
+                button, url = card.action
+                for figure in card.figures:
+                    yield Waits(figure.label, button, url, detail=str(figure.value), elsewhere=True)
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register(
@@ -114,6 +129,7 @@ def register() -> None:
     )
     navigation.register_start(starts)
     todo.register(todos)
+    waiting.register(waiting_lines)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)
     navigation.register_home_card(points_cards)

@@ -77,6 +77,8 @@ def describe(values: Mapping[str, Any], *, line: int, faults: Faults) -> tuple[D
             faults.add(line, "jurisdictions", Phrase("A jurisdiction must be an ISO 3166 country code or INT."))
     if details and not LANGUAGE.match(details.language):
         faults.add(line, "language", Phrase("A language must be a code such as en or zh-Hans."))
+    if details and details.review_by and details.published_on and details.review_by < details.published_on:
+        faults.add(line, "review_by", Phrase("The review cannot be due before the document was published."))
     if licence and not licence.licence.strip():
         for name in LICENCE[1:]:
             if getattr(licence, name):

@@ -23,6 +23,8 @@ def change_details(*, document: Document, details: DocumentDetails) -> None:
     """Describe a document anew. The audience is empty where ``details`` name none."""
     if not LANGUAGE.match(details.language):
         raise DomainError(_("A language must be a code such as en or zh-Hans."))
+    if details.review_by and details.published_on and details.review_by < details.published_on:
+        raise DomainError(_("The review cannot be due before the document was published."))
     values = asdict(details)
     values |= {"audience": details.audience or "", "jurisdictions": list(details.jurisdictions)}
     _change(document, values)

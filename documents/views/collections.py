@@ -107,6 +107,7 @@ def collection_import(request: SignedInRequest, slug: str, public_id: str) -> Ht
                 if len(jobs) == 1:
                     return redirect("rubrics:import", slug, jobs[0].public_id)
                 return redirect("documents:collection", slug, public_id)
+        form.ask_for_files_again()
     else:
         form = ImportDocumentsForm(initial=_details_of_edition(request, slug, collection))
     context = {"benchmark": collection.benchmark, "collection": collection, "form": form}

@@ -17,7 +17,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from documents import access, selectors, services
 from documents.forms import DescribedForm, DocumentFilters, details_of, licence_of
-from documents.models import Document, Passage
+from documents.models import Collection, Document, Passage
 from documents.page_images import page_image
 from documents.services.described import DETAILS, LICENCE
 from rubrics.views.benchmarks import csv_response
@@ -39,6 +39,7 @@ def documents(request: SignedInRequest, slug: str) -> HttpResponse:
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = selectors.listed(benchmark)
     rows = selectors.narrowed(rows, chosen, today) if form.is_valid() else rows.none()
+    manages = access.may_manage_documents(request.user, benchmark)
     page = Paginator(rows.order_by("title", "key", "-edition"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
@@ -46,7 +47,8 @@ def documents(request: SignedInRequest, slug: str) -> HttpResponse:
         "page_obj": page,
         "rows": [(document, _marks(document)) for document in page],
         "narrowed": any(chosen.values()) or not form.is_valid(),
-        "manages": access.may_manage_documents(request.user, benchmark),
+        "manages": manages,
+        "collections": list(Collection.objects.filter(benchmark=benchmark).order_by("name")) if manages else [],
         "any": page.paginator.count or selectors.listed(benchmark).exists(),
     }
     return render(request, "documents/documents/documents.html", context)

@@ -155,6 +155,16 @@ _rewordings = CompiledQuery(
 )
 
 
+def criteria_to_reword(user: User, benchmark: Benchmark) -> int:
+    """How many criteria `rewordings` would list without a limit."""
+    if not access.may_see_grading_evidence(user, benchmark):
+        return 0
+    requests = RevisionRequest.objects.filter(
+        rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
+    )
+    return requests.values("rubric__case", "criterion").distinct().count()
+
+
 def cases_without_rubric(user: User) -> QuerySet[Case]:
     """Cases that ``user`` began and for which nobody has begun a rubric."""
     return Case.objects.included().filter(created_by=user.pk, rubrics=None)

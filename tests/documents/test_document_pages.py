@@ -132,7 +132,7 @@ def test_empty_pages_say_why_and_where_to_go(collection: Collection) -> None:
     page = words(signed_in(collection).get(DOCUMENTS))
     assert "No documents yet" in page
     assert "Collections" in page
-    assert "The people who manage the benchmark import" in words(signed_in(collection, "annotator").get(DOCUMENTS))
+    assert "Only admins and researchers of this benchmark can import" in words(signed_in(collection, "annotator").get(DOCUMENTS))
     add(collection, FEVER)
     assert "No matching documents" in words(signed_in(collection).get(f"{DOCUMENTS}?kind=research"))
 
@@ -410,3 +410,49 @@ def test_a_new_edition_begins_with_what_is_known_but_not_with_its_licence(collec
     assert 'value="fever"' in page
     assert "CC0-1.0" not in page
     assert signed_in(collection).get(address[:-3]).status_code == 404
+
+
+def test_who_imports_documents_finds_the_button_and_others_read_who_can(collection: Collection) -> None:
+    add(collection, FEVER)
+    one = f"{DOCUMENTS}collections/{collection.public_id}/import/"
+    researcher, author = signed_in(collection), signed_in(collection, "author")
+    assert f'href="{one}"' in researcher.get(DOCUMENTS).content.decode()
+    second = make_collection(collection.benchmark, "Leaflets")
+    page = researcher.get(DOCUMENTS).content.decode()
+    for choice in (collection, second):
+        assert f'href="{DOCUMENTS}collections/{choice.public_id}/import/"' in page
+        assert f"Into “{choice.name}”" in words(researcher.get(DOCUMENTS))
+    read = author.get(DOCUMENTS)
+    assert "/import/" not in read.content.decode()
+    assert "Only admins and researchers of this benchmark can import documents." in words(read)
+    assert "Only admins" not in words(researcher.get(DOCUMENTS))
+
+
+def test_a_refused_import_lists_its_errors_first_and_asks_for_the_file_again(collection: Collection) -> None:
+    client, path = signed_in(collection), f"{DOCUMENTS}collections/{collection.public_id}/import/"
+
+    def post(**fields: str) -> Any:
+        values = {"kind": "other", "tier": "4", "file": SimpleUploadedFile("fever.txt", FEVER.encode()), **fields}
+        return client.post(path, values)
+
+    refused = post(jurisdictions="International", language="Klingonese")
+    assert refused.status_code == 422
+    summary = refused.content.decode().split('role="alert"')[1].split("</div>")[0]
+    assert re.findall(r'<a href="#([^"]+)">', summary) == ["id_file", "id_language"]
+    assert "Choose the file again" in summary
+    dates = post(published_on="2026-01-31", review_by="2025-01-31")
+    assert "The review cannot be due before the document was published." in words(dates)
+    assert not ImportJob.objects.exists()
+    assert post(language="西班牙语", published_on="2026-01-31", review_by="2026-01-31").status_code == 302
+    assert ImportJob.objects.get().options["language"] == "es"
+
+
+def test_the_language_of_a_document_is_shown_by_name_and_stored_by_code(collection: Collection) -> None:
+    document = add_document(collection, FEVER, language="en")
+    client, path = signed_in(collection), f"{DOCUMENTS}{document.public_id}/edit/"
+    page = client.get(path).content.decode()
+    assert re.search(r'name="language" value="English"', page)
+    assert '<option value="Chinese"></option>' in page
+    assert client.post(path, {"title": "T", "kind": "other", "tier": "4", "language": "zh-hans"}).status_code == 302
+    document.refresh_from_db()
+    assert document.language == "zh-Hans"
