@@ -13,9 +13,10 @@ class DocumentsConfig(AppConfig):
     def ready(self) -> None:
         """Register the files that this app reads, its entry in the top bar, and what it adds to rubrics."""
         from documents import access, citing, navigation, services
+        from documents.editions import selectors as edition_selectors
         from documents.editions import services as edition_services
         from documents.services.importing import OPTIONS
-        from rubrics import beside, cited, hooks, imports
+        from rubrics import beside, cited, hooks, imports, waiting
 
         imports.register(
             "documents",
@@ -27,6 +28,7 @@ class DocumentsConfig(AppConfig):
         )
         navigation.register()
         hooks.register(draft_check=citing.check_citations, publication_listener=edition_services.carry_published)
+        waiting.register(edition_selectors.waiting_lines)
         cited.register(cited.Source(describe=citing.describe, resolve=citing.resolve))
         beside.register(
             beside.Panel(

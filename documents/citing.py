@@ -22,7 +22,7 @@ from documents.quoting import Match, find_quote, nearest_words, parts_a_word
 from documents.references import page_label, passages_with_age, short_reference
 from documents.selectors import STATE_MARKS, marks_of
 from rubrics.cited import LaterPlace, ShownCitation
-from rubrics.editor.citation import Citation
+from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem
 from rubrics.hooks import DraftSave
 from rubrics.imports.bulk import chunks
@@ -145,8 +145,16 @@ def _described(benchmark: Benchmark, citation: Citation, passage: Any, later: Pl
         published_on=document.published_on,
         may_quote=document.may_quote,
         marks=tuple(str(STATE_MARKS[mark]) for mark in marks_of(document, timezone.localdate())),
+        is_superseded=passage.is_superseded,
         later=later.get((passage.pk, start, end)),
     )
+
+
+def citation_json(passage: Passage, start: int, end: int) -> dict[str, Any]:
+    """A citation of the words at these places, with what the script of the editor shows of it."""
+    citation = _citation_of(passage.public_id, passage.text, start, end)
+    benchmark = passage.document.collection.benchmark
+    return {**citation_row(citation), **describe(benchmark, [citation])[citation].as_json()}
 
 
 def passage_address(benchmark: Benchmark, citation: Citation) -> str:

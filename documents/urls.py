@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Before the document, whose address takes any word in place of its id.
     path("", include("documents.search.urls")),
     path("b/<slug:slug>/documents/beside/", beside.panel, name="beside"),
+    path("b/<slug:slug>/documents/beside/<str:public_id>/newer/", beside.newer, name="newer"),
     path("b/<slug:slug>/documents/", documents.documents, name="documents"),
     path("b/<slug:slug>/documents.csv", documents.documents_csv, name="documents-csv"),
     # Before the document, whose address takes any word in place of its id.

@@ -46,6 +46,7 @@ class ShownCitation:
     published_on: date | None
     may_quote: bool
     marks: tuple[str, ...] = ()  # what speaks against the document: superseded, retired, its review is due
+    is_superseded: bool = False  # a later edition of the document exists
     later: LaterPlace | None = None  # None where the edition is the latest, or nobody has looked yet
 
     @property
@@ -55,7 +56,13 @@ class ShownCitation:
 
     def as_json(self) -> dict[str, Any]:
         """What the script of the editor shows of it."""
-        return {"reference": self.reference, "address": self.address, "words": self.words, "marks": list(self.marks)}
+        return {
+            "reference": self.reference,
+            "address": self.address,
+            "words": self.words,
+            "marks": list(self.marks),
+            "superseded": self.is_superseded,
+        }
 
 
 @dataclass(frozen=True, slots=True)

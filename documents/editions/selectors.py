@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+
+from accounts.models import User
 from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import nearest_words
-from rubrics.models import RevisionRequest, Rubric, RubricItem
+from rubrics.access import is_author
+from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricItem
+from rubrics.waiting import Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,54 @@ def citing_criteria(edition: Document) -> list[CitingCriterion]:
             (item.rubric_id, item.criterion_id) in requested,
         )
         for item in citing
+    ]
+
+
+MAX_WAITING = 20
+
+
+def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
+    """Lines of the authors' dashboard: published rubrics that cite an edition with a later one; two queries.
+
+    They are those on which ``user`` wrote, or nobody did here, as in imported ones. A version that is being written
+    shows it at the citation, so its case is left out.
+    """
+    own = {} if case is None else {"rubric__case": case}
+    writers = RubricContributor.objects.filter(rubric=OuterRef("rubric"))
+    written = Rubric.objects.filter(case=OuterRef("rubric__case"), status__in=["draft", "in_review"])
+    items = (
+        RubricItem.objects.exclude(citations=[])
+        .filter(
+            Q(Exists(writers.filter(user=user.pk))) | ~Q(Exists(writers)),
+            ~Q(Exists(written.filter(draft__isnull=False))),
+            rubric__in=Rubric.objects.current(),
+            rubric__case__benchmark=benchmark,
+            rubric__case__excluded_at__isnull=True,
+            **own,
+        )
+        .order_by("rubric__case__key", "position")
+    )
+    rows = list(items.values_list("rubric__case__key", "rubric__case__public_id", "citations"))
+    cited = {entry["passage"] for *_case, entries in rows for entry in entries}
+    if not cited or not is_author(user, benchmark):
+        return []
+    superseded = Passage.objects.filter(
+        public_id__in=cited, document__collection__benchmark=benchmark, document__superseded_by__isnull=False
+    )
+    titles = dict(superseded.values_list("public_id", "document__title"))
+    by_case: dict[tuple[str, str], dict[str, None]] = {}
+    for key, public_id, entries in rows:
+        for entry in entries:
+            if entry["passage"] in titles:
+                by_case.setdefault((key, public_id), {})[titles[entry["passage"]]] = None
+    return [
+        Waits(
+            label=gettext_lazy("Cites a superseded edition"),
+            key=key,
+            address=reverse("rubrics:write-rubric", args=[benchmark.slug, public_id]),
+            detail=", ".join(names),
+        )
+        for (key, public_id), names in list(by_case.items())[:MAX_WAITING]
     ]
 
 

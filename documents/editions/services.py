@@ -40,7 +40,7 @@ def carry_citations(*, edition: Document, at: datetime) -> int:
     rows = []
     for (passage, start, end), cited in missing.items():
         quote = source.find(cited.quote, near=cited.passage.start + start)
-        place = _place_in(passages, quote) if quote.holds else None
+        place = place_in(passages, quote) if quote.holds else None
         new_passage, new_start, new_end = place or (None, None, None)
         rows.append(
             CarriedCitation(
@@ -71,7 +71,7 @@ def carry_published(_before: Rubric | None, after: Rubric, at: datetime) -> None
             carry_citations(edition=later, at=at)
 
 
-def _place_in(passages: list[Passage], quote: Quote) -> tuple[Passage, int, int] | None:
+def place_in(passages: list[Passage], quote: Quote) -> tuple[Passage, int, int] | None:
     """The passage where a quotation begins, and its place there. Words that go on in the next passage end with it."""
     for passage in passages:
         if passage.start <= quote.start < passage.end:

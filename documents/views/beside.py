@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
 from documents import access
+from documents.citing import citation_json
+from documents.editions.newer import latest_edition, newer_place
 from documents.models import Document
 from documents.search.forms import SearchForm
+from documents.views.documents import place_in_address
 
 
 @require_safe
@@ -25,3 +28,17 @@ def panel(request: SignedInRequest, slug: str) -> HttpResponse:
         "has_documents": documents.exists(),
     }
     return render(request, "documents/beside/panel.html", context)
+
+
+@require_safe
+@signed_in
+def newer(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
+    """``{"citation": …}``: the words of a passage (``?start=&end=``, or all) in the latest edition of its document.
+
+    The citation is as `rubrics.cited.ShownCitation` shows it; null where the edition does not contain the words.
+    """
+    passage = access.get_passage(request.user, slug, public_id)
+    start, end = place_in_address(request, passage) or (0, len(passage.text))
+    edition = latest_edition(passage.document)
+    place = newer_place(passage, start, end, edition) if edition is not None else None
+    return JsonResponse({"citation": citation_json(*place) if place is not None else None})

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from documents import access, selectors, services
+from documents import access, citing, selectors, services
+from documents.editions.newer import latest_edition, newer_place
 from documents.forms import DescribedForm, DocumentFilters, details_of, licence_of
 from documents.models import Collection, Document, Passage
 from documents.page_images import page_image
@@ -147,7 +148,9 @@ def passage(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     """A passage with its surroundings; ``?start=&end=`` are words in it to be marked."""
     passage = access.get_passage(request.user, slug, public_id)
     before, after = selectors.neighbours(passage)
-    mark = _mark(request, passage)
+    mark = place_in_address(request, passage)
+    edition = latest_edition(passage.document)
+    place = newer_place(passage, *(mark or (0, len(passage.text))), edition) if edition is not None else None
     context = {
         "benchmark": passage.document.collection.benchmark,
         "passage": passage,
@@ -155,6 +158,8 @@ def passage(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         "marks": _marks(passage.document),
         "before": before,
         "after": after,
+        "latest": edition,
+        "newer_place": citing.citation_json(*place) if place is not None else None,
         "parts": _parts(passage, mark),
         "marks_nothing": mark is None and ("start" in request.GET or "end" in request.GET),
         "is_pdf": passage.document.media_type == PDF and passage.page_from is not None,
@@ -162,7 +167,7 @@ def passage(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     return render(request, "documents/documents/passage.html", context)
 
 
-def _mark(request: SignedInRequest, passage: Passage) -> tuple[int, int] | None:
+def place_in_address(request: SignedInRequest, passage: Passage) -> tuple[int, int] | None:
     """The place in the passage's text that the address names; None where it names none."""
     texts = request.GET.get("start", ""), request.GET.get("end", "")
     if not all(text.isascii() and text.isdecimal() and len(text) <= 9 for text in texts):

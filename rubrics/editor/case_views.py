@@ -26,7 +26,7 @@ from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
 from rubrics.editor import case_content
 from rubrics.editor.case_content import CaseContent, ContentInput, Turn
-from rubrics.editor.privacy import all_findings
+from rubrics.editor.privacy import all_findings, waivers_of
 from rubrics.forms import NewCaseForm
 from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
 from rubrics.selectors import lists
@@ -154,6 +154,7 @@ def _page(
         "errata": list(case.errata.order_by("pk")),
         "erratum": erratum or {"key": case_editing.suggested_erratum_key(case), "error": ""} if frozen else None,
         "privacy": all_findings(case, draft_items(case)),
+        "kept": waivers_of(case) if frozen else [],
         "who": opaque_name(request.user),
         "back": request.path,
         "stored": {

@@ -69,6 +69,7 @@ class CitedSerializer(CitationSerializer):
     marks = serializers.ListField(
         child=serializers.CharField(), help_text="What speaks against the document: superseded, retired, review due."
     )
+    superseded = serializers.BooleanField(help_text="A later edition of the document exists.")
 
 
 class DraftSerializer(Plain):

@@ -13,8 +13,10 @@ from rubrics import cited, origins
 from rubrics.axes import AXES
 from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
+from rubrics.editor.privacy import CRITERION, PlacedFinding, open_findings
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
+from rubrics.lint.remark import PROBLEM, Remark
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.drafts import TRACK
 
@@ -49,7 +51,7 @@ def saved_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
         "version": draft.version,
         "saved_at": draft.saved_at.isoformat(),
         "saved_by": str(draft.saved_by) if draft.saved_by else "",
-        "missing": missing(items_of(draft.content), benchmark),
+        "missing": [*missing(items_of(draft.content), benchmark), *_naming_people(draft)],
     }
 
 
@@ -93,12 +95,33 @@ def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, 
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
+def _naming_people(draft: RubricDraft) -> list[dict[str, Any]]:
+    """What of the case and its criteria looks as if it named a person: it keeps the rubric from review as well."""
+    return [
+        {"line": finding.place.number, "field": finding.place.field, "message": finding.what_to_do}
+        if finding.place.part == CRITERION
+        else {"line": 0, "field": "privacy", "message": str(finding)}
+        for finding in open_findings(draft.rubric.case, items_of(draft.content))
+    ]
+
+
 def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
-    """The lint of these items, in the reader's language."""
+    """The lint of these items, in the reader's language, and what in them looks as if it named a person."""
     remarks = lint(
         [(item.id, item.text, item.points, item.tags) for item in items], reference_answer=case.reference_answer
     )
-    return [remark.as_json(translate) for remark in remarks]
+    people = [
+        Remark("privacy", PROBLEM, *_span(finding), why=finding.what_to_do, advice="")
+        for finding in open_findings(case, items)
+        if finding.place.part == CRITERION
+    ]
+    return [remark.as_json(translate) for remark in (*people, *remarks)]
+
+
+def _span(placed: PlacedFinding) -> tuple[str, int, int]:
+    """The item of a finding, and its place in the text of the criterion; none in its other fields."""
+    in_text = placed.place.field == "text"
+    return placed.place.item, placed.finding.start if in_text else 0, placed.finding.end if in_text else 0
 
 
 def tag_suggestions(benchmark: Benchmark) -> dict[str, list[str]]:

@@ -57,6 +57,12 @@ class PlacedFinding:
             return _("Criterion %(n)d") % place
         return {KEY: _("Short name"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
 
+    @property
+    def what_to_do(self) -> str:
+        """What it looks like, and what its author may do about it; for a page that shows the place itself."""
+        values = {"quote": self.quote, "why": translate(self.finding.why)}
+        return _("“%(quote)s”. %(why)s Remove it, or explain on the page of the case why it can stay.") % values
+
     def __str__(self) -> str:
         values = {"where": self.where, "quote": self.quote, "why": translate(self.finding.why)}
         return (
@@ -79,6 +85,11 @@ def cases_with_open_findings(cases: Collection[int]) -> set[int]:
     }
     waived = PrivacyWaiver.objects.filter(Among("case", {pk for pk, _kind, _quote in marked}))
     return {pk for pk, _kind, _quote in marked.difference(waived.values_list("case", "kind", "quote"))}
+
+
+def waivers_of(case: Case) -> list[PrivacyWaiver]:
+    """All words of the case that somebody kept although they look as if they named a person, with the reasons."""
+    return list(PrivacyWaiver.objects.filter(case=case).select_related("waived_by").order_by("waived_at", "pk"))
 
 
 AROUND = 40

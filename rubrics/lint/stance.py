@@ -29,7 +29,12 @@ _PROHIBITION = re.compile(
     rf"\b{_STOP}|\b{_NOT} to\b|\bto {_NOT}|\b(?:advis|warn|counsel|caution|recommend)(?:e|es|s|ing|ed)? against\b|"
     r"\bno [\w -]{1,30}? (?:should|must|may) be\b|\bdiscourag(?:es?|ing)\b|\bprohibits?\b|\bforbids?\b|"
     r"\brefrain(?:s|ing)? from\b|\bno longer\b|"
-    rf"不应|不得|不可|不要|不宜|不建议|不推荐|不能|禁用|禁止|禁忌|禁服|切勿|慎勿|劝阻|反对|{_ZH_STOP}",
+    # Not “give no more than 4 g”, which allows some.
+    r"\b(?:giv(?:e|es|en|ing)|us(?:e|es|ing)|tak(?:e|es|ing)|start(?:s|ing)?|add(?:s|ing)?|order(?:s|ing)?|"
+    r"prescrib(?:e|es|ing)|administer(?:s|ing)?|offer(?:s|ing)?|recommend(?:s|ing)?|advis(?:e|es|ing)) "
+    r"no (?!more\b|less\b|fewer\b|later\b|longer\b|other\b|further\b|doubt\b|one\b)|"
+    r"不应|不得|不可|不要|不宜|不建议|不推荐|不能|禁用|禁止|禁忌|禁服|切勿|慎勿|劝阻|反对|"
+    rf"不给|不予|不再|勿用|勿服|忌用|忌服|暂不|停药|{_ZH_STOP}",
     re.IGNORECASE,
 )
 # “Not to stop” is for what it names.

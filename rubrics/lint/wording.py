@@ -30,9 +30,20 @@ _SECOND_ACT = re.compile(
     rf"(?P<act>(?:[a-z]+ly\s+)?(?:{_acts}))\b(?!\s*(?:of|and|,|\)|$))",
     re.IGNORECASE,
 )
+# “Advises to have her INR measured and to avoid ibuprofen”: of what is advised, two acts.
+_SECOND_ADVICE = re.compile(
+    rf"\bto (?:{words.ADVISED_ACTS})\b[^.;:\0]*?(?P<join>,?\s+and(?:\s+also)?\s+)"
+    rf"(?P<act>to\s+(?:{words.ADVISED_ACTS}))\b",
+    re.IGNORECASE,
+)
 _SECOND_SENTENCE = re.compile(rf"(?P<join>[.!?]\s+)(?P<act>(?:It\s+|Also\s+|Also,\s+)?(?:{_acts}))\b", re.IGNORECASE)
 _ZH_JOINED = re.compile(
     rf"(?P<join>[，,；;。]\s*(?:并且|而且|同时|以及|并|且|还要|还应|还|也)?|(?:并且|同时|以及|并)(?!非|发|不))(?P<act>应?(?:{words.ZH_ACTS}))"
+)
+# 建议立即去急诊，并停用布洛芬: of what is advised, two acts
+_ZH_SECOND_ADVICE = re.compile(
+    rf"(?:建议|要求|指导|推荐|劝|告知|提醒)[^。；]*?(?P<join>[，,；;]\s*(?:并且|同时|以及|并)(?!非|发|不)(?:应|要|需)?)"
+    rf"(?P<act>{words.ZH_ADVISED_ACTS})"
 )
 # These words show that all parts of a list are asked for, or that it describes the case ("when the patient has …").
 _SETTLED = re.compile(
@@ -116,15 +127,20 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
     else:
         # A condition with a second act (“if the response states …”) is one test.
         second = _SECOND_ACT.search(plain, 3) or _SECOND_SENTENCE.search(plain, 3)
-    if second and second.start() > 2:
-        before, after = text[: second.start()].strip(" ,;，；。."), text[second.start("act") :].strip()
+    first_end = second.start() if second else 0
+    if second is None and (second := (_ZH_SECOND_ADVICE if chinese else _SECOND_ADVICE).search(plain)):
+        first_end = second.start("join")
+    if second and first_end > 2:
+        before, after = text[:first_end].strip(" ,;，；。."), text[second.start("act") :].strip()
         fix = None
-        if before and after and "\0" not in plain[second.start() : second.end()]:
+        # The second part of what is advised lacks the words that say who advises it: its author splits it.
+        is_whole = second.re not in (_SECOND_ADVICE, _ZH_SECOND_ADVICE)
+        if is_whole and before and after and "\0" not in plain[first_end : second.end()]:
             stop = "。" if chinese else "."
             whole = f"{before}{stop}" if after.endswith(stop) else before
             fix = Fix(Phrase("Split in two"), (whole, after[0].upper() + after[1:]))
         yield Remark(
-            *("compound", PROBLEM, item, second.start(), second.end("act")),
+            *("compound", PROBLEM, item, first_end, second.end("act")),
             Phrase("It asks for two things at once: a response that does one of them is neither met nor not met."),
             Phrase("Split it, so that each part is graded separately."),
             fix=fix,

@@ -75,6 +75,17 @@ ZH_ACTS = (
     "回答|回复|总结|归纳|确认|核实|标明|注明|明确|遵循|遵守|未|没有|遗漏|忽略|错误|误|计算|开具|制定|指导|教|写|按|将|声称|认为|得出|排除|支持"
 )
 
+# What a response can advise somebody to do; after “to … and to …” these are two acts.
+ADVISED_ACTS = (
+    "avoid|stop|withhold|discontinue|continue|start|begin|take|use|give|call|contact|see|seek|go|visit|return|have|get|"
+    "undergo|check|measure|monitor|repeat|test|ask|tell|inform|bring|keep|drink|eat|rest|limit|reduce|increase|switch|"
+    "change|schedule|book|arrange|refer|order|consult|discuss|report|attend|come"
+)
+ZH_ADVISED_ACTS = (
+    "停用|停服|停药|停止|暂停|服用|使用|改用|换用|口服|注射|补充|监测|检测|检查|复查|化验|测量|就诊|就医|前往|拨打|联系|"
+    "随访|复诊|减量|增加|减少|戒烟|戒酒|休息|饮水|避开"
+)
+
 VAGUE = (
     "appropriate|appropriately|adequate|adequately|sufficient|sufficiently|proper|properly|suitable|suitably|reasonable|"
     "reasonably|relevant|well-written|comprehensive|comprehensively|thorough|thoroughly|helpful|optimal|optimally|"

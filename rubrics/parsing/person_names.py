@@ -77,6 +77,12 @@ _ENGLISH = (
 _TITLED = re.compile(rf"\b(?:{_TITLE}) ({_ANY})(?: ?\([^)]{{0,20}}\))?")
 _TITLE_OF_PATIENTS = re.compile(r"(?:Mr|Mrs|Ms|Miss|Mx)\b")
 _NUMBER_NEAR = 40
+# Dr. Patel, ext. 4471: somebody who can be reached is a person.
+_REACHED = re.compile(
+    r"[,;]? ?(?:\(|at |on |is )?(?:ext(?:n|ension)?|tel|telephone|phone|pager|bleep|mobile|cell)\b\.?"
+    r"(?: ?(?:number|no\.?))?(?: is)? ?[:#]? ?\+?\d",
+    re.IGNORECASE,
+)
 _GIVEN_TO = re.compile(
     r"\b(?:giv(?:e|es|ing|en)|gave|feed(?:ing)?|fed|offer(?:ed)?|bought|buy|put|let|get|got)\s+$", re.I
 )
@@ -127,10 +133,12 @@ def _english(text: str) -> Iterator[tuple[int, int]]:
             if _is_name(match[1]) and not _GIVEN_TO.search(text[max(0, match.start() - 20) : match.start()]):
                 yield match.span(1)
     for match in _TITLED.finditer(text):
-        # A whole name, or a patient's surname with a number close by. Other surnames alone are often books or brands.
+        # A whole name, a patient's surname with a number close by, or a surname with a telephone number. Other surnames
+        # alone are often books or brands.
         near = text[match.end() : match.end() + _NUMBER_NEAR].split("\n", 1)[0]
         numbered = _TITLE_OF_PATIENTS.match(match[0]) and any(map(str.isdigit, near))
-        if (" " in match[1] or numbered) and _is_name(match[1]):
+        reached = _REACHED.match(text, match.end(1))
+        if (" " in match[1] or numbered or reached) and _is_name(match[1]):
             yield match.span()
 
 
@@ -189,6 +197,12 @@ _CHINESE_NAMES = (
     re.compile(
         rf"(?:患者|病人|病患)[:, ]?({_CHINESE}?)(?=[,， (（]{{0,2}}(?:男|女|性别|\d{{1,3}} ?岁))"
         rf"|(?<![{_HAN}])({_CHINESE}?)(?=[,， ]{{1,2}}(?:男|女)[性]?[,， ]{{0,2}}\d{{1,3}} ?岁)"
+    ),
+    # 主治医生是李建国，; 我的家庭医生叫王芳
+    re.compile(
+        r"(?:主治|主管|管床|主刀|接诊|责任|家庭|值班|首诊|经治)(?:医生|医师|大夫|护士|专家|主任|教授)"
+        rf"(?:是|叫|名叫|为|:) ?({_CHINESE}?)(?={_STOP}|医生|医师|大夫|主任|教授|护士|和|的)"
+        rf"|(?:医生|医师|大夫|护士|主任|教授)(?:叫|名叫) ?(?![{_WEAK}])({_CHINESE}?)(?={_STOP})"
     ),
     # 张伟医生, at the beginning of a phrase or after who is spoken to or of
     re.compile(

@@ -63,6 +63,19 @@ _PHONE_AFTER = re.compile(
     rf"{_PHONE_WORD}(?: ?(?:number|no\.?|号码|号))?(?: is|是|为)? ?[:# ] ?(\+?\d[\d ().-]{{5,18}}\d)", re.IGNORECASE
 )
 
+# “Ext. 4471”; angles of an extension have fewer digits.
+_EXTENSION = re.compile(
+    r"(?:(?<![A-Za-z])ext(?:n?\.?|ension)|分机)(?: ?(?:number|no\.?|号))? ?[:#]? ?(\d{4,6})"
+    r"(?!\d|\.\d| ?(?:[°%]|kcal|kJ|deg|m[gl]|days|years))",
+    re.IGNORECASE,
+)
+_ACCOUNT_AFTER = re.compile(
+    r"(?:微信|wechat|weixin|(?<![A-Za-z])QQ|钉钉|抖音|小红书|微博)"
+    r"(?: ?(?:号码|账号|号|id|number|account))?(?: is|是|为)? ?[: ] ?((?=[A-Za-z_-]*\d)[A-Za-z\d][A-Za-z\d_-]{4,19})"
+    r"|(?:微信|QQ|钉钉|抖音|小红书|微博)(?:号码|账号|号|id)(?:是|为|叫)? ?[: ]? ?([A-Za-z\d][A-Za-z\d_-]{4,19})",
+    re.IGNORECASE,
+)
+
 _CHINESE_ID = re.compile(
     r"(?<![\dA-Za-z])[1-9]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\dA-Za-z])"
 )
@@ -162,6 +175,8 @@ _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
     (IDENTITY, _plain(_SSN), Phrase("It looks like a United States social security number.")),
     (IDENTITY, _group(_ID_AFTER), Phrase("The words before it indicate an identity or insurance number.")),
     (RECORD, _group(_RECORD_AFTER), Phrase("The words before it indicate a medical record number.")),
+    (IDENTITY, _group(_ACCOUNT_AFTER), Phrase("The words before it indicate an account of a messaging service.")),
+    (PHONE, _group(_EXTENSION), Phrase("The words before it indicate a telephone number.")),
     (PHONE, _group(_PHONE_AFTER), Phrase("The words before it indicate a telephone number.")),
     (
         PHONE,

@@ -111,6 +111,11 @@ class Diff:
         return self.count(Kind.SAME)
 
     @property
+    def unchanged(self) -> int:
+        """Criteria that did not change and stayed in their place: those that are not among `differing`."""
+        return len(self.lines) - len(self.differing)
+
+    @property
     def changed(self) -> int:
         """Criteria with the same words and other points, tags or grounds."""
         return self.count(Kind.CHANGED)

@@ -8,13 +8,14 @@ from typing import Any
 from accounts.models import User
 from rubrics import access, cited, origins
 from rubrics.editor.draft_content import DraftItem, items_of
+from rubrics.editor.privacy import waivers_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 from rubrics.versions import selectors
-from rubrics.versions.diff import CriterionChange, Kind, compare
+from rubrics.versions.diff import CriterionChange, Diff, Kind, compare
 from rubrics.versions.grading_evidence import RewordingEvidence, evidence_for
 
 
@@ -28,7 +29,13 @@ class Row:
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""
     earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # earlier reviews of it
-    since: str = ""  # ``new`` or ``changed`` since this reader's last review
+    since: str = ""  # ``new``, ``changed`` or ``removed`` since this reader's last review
+    since_line: CriterionChange | None = None  # the comparison with what this reader reviewed, where both have it
+
+    @property
+    def shown(self) -> CriterionChange:
+        """What is shown first: without a published version, the comparison with what the reader reviewed."""
+        return self.since_line if self.since_line and self.line.kind is Kind.NEW else self.line
 
     @property
     def item(self) -> DraftItem:
@@ -77,9 +84,16 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 ]
                 if new_item
                 else [],
-                since=since.get(new_item.id, "") if new_item else "",
+                since=_SINCE[since[new_item.id].kind] if new_item and new_item.id in since else "",
+                since_line=_in_both(since.get(new_item.id)) if new_item else None,
             )
         )
+    listed = {line.old.id for line in diff.lines if line.old is not None}
+    rows += [
+        Row(line=line, since="removed")
+        for line in since.values()
+        if line.old is not None and line.new is None and line.old.id not in listed
+    ]
     if before is not None:
         rows.sort(key=lambda row: not row.comes_first)
     for number, row in enumerate(rows, start=1):
@@ -98,13 +112,14 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
-        "cited": cited.describe(case.benchmark, diff.citations),
+        "cited": cited.describe(case.benchmark, [*diff.citations, *Diff(list(since.values())).citations]),
         "rows": rows,
         # The first of the criteria that are as they were, below those that changed.
         "first_unchanged": len(changed) + 1 if changed and len(changed) < len(rows) else 0,
         "n_unchanged": len(rows) - len(changed),
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,
+        "kept": waivers_of(case),
         "mine": mine,
         "seen_before": mine is not None and mine.digest != draft.digest,
         "unchanged_since": mine is not None and mine.digest == draft.digest,
@@ -120,15 +135,20 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
     }
 
 
-def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, str]:
-    """Item → how it has changed since this reader reviewed the rubric."""
+_SINCE = {Kind.NEW: "new", Kind.CHANGED: "changed", Kind.REWORDED: "changed"}
+
+
+def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, CriterionChange]:
+    """Item → what became of it since this reader reviewed the rubric; without those that are the same."""
     if mine is None or mine.content is None:
         return {}
-    marks = {}
-    for line in compare(items_of(mine.content), items).lines:
-        if line.new is not None and line.kind is not Kind.SAME:
-            marks[line.new.id] = "new" if line.kind is Kind.NEW else "changed"
-    return marks
+    lines = compare(items_of(mine.content), items).lines
+    return {line.item.id: line for line in lines if line.kind is not Kind.SAME}
+
+
+def _in_both(line: CriterionChange | None) -> CriterionChange | None:
+    """A comparison that has a former text to show."""
+    return line if line is not None and line.old is not None else None
 
 
 def next_to_review(user: User, case: Case) -> Case | None:

@@ -212,6 +212,7 @@ ENDPOINTS |= {
     "documents:search": Endpoint(READERS, slug),
     "documents:find": Endpoint(READERS, slug),
     "documents:beside": Endpoint(READERS, slug),
+    "documents:newer": Endpoint(READERS, a_passage),
     "documents:document-edit": Endpoint(STAFF, a_document),
     "documents:document-retire": Endpoint(STAFF, a_document, writes_only=True),
     "documents:document-restore": Endpoint(STAFF, a_document, writes_only=True),

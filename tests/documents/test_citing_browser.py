@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 
+from documents.models import Passage
 from rubrics.models import AuthoringRole, RubricDraft
 from tests import factories
 from tests.axe import axe_violations
@@ -260,3 +261,28 @@ def test_enter_cites_nothing_that_another_language_was_asked_for(opened: tuple[P
     expect(page.locator("#items .cite")).to_have_count(1)
     saved(page)
     assert [citation["passage"] for citation in stored()[0][2]] == [chinese.public_id]
+
+
+def test_a_citation_of_a_superseded_edition_is_replaced_at_a_click(opened: tuple[Page, Any, Any]) -> None:
+    page, case, (fever, _red_flags) = opened
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("Says that a child under three months with a fever is seen the same day")
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    keys.press("Enter")
+    expect(page.locator("[data-cites] a")).to_have_count(1)
+    saved(page)
+    [first] = stored()[0][2]
+    # A later edition has these words in another place.
+    cited = Passage.objects.select_related("document").get(public_id=first["passage"])
+    texts = ["A new beginning.", cited.text]
+    later = add_document(case.benchmark, texts, edition=2, supersedes=cited.document, version_label="2026")
+    page.reload()
+    button = page.get_by_role("button", name="Cite the newer edition")
+    expect(button).to_be_visible()
+    button.click()
+    expect(page.locator("[data-cites] a")).to_contain_text("2026")
+    expect(button).to_have_count(0)
+    wait_until(lambda: stored()[0][2][0]["passage"] == later[1].public_id, message="the newer edition is cited")
+    assert fever.document_id == cited.document_id

@@ -132,7 +132,9 @@ def test_empty_pages_say_why_and_where_to_go(collection: Collection) -> None:
     page = words(signed_in(collection).get(DOCUMENTS))
     assert "No documents yet" in page
     assert "Collections" in page
-    assert "Only admins and researchers of this benchmark can import" in words(signed_in(collection, "annotator").get(DOCUMENTS))
+    assert "Only admins and researchers of this benchmark can import" in words(
+        signed_in(collection, "annotator").get(DOCUMENTS)
+    )
     add(collection, FEVER)
     assert "No matching documents" in words(signed_in(collection).get(f"{DOCUMENTS}?kind=research"))
 

@@ -18,10 +18,11 @@ export function expire(item, shownMs = SHOWN_MS) {
  * @param {"info" | "success" | "warning" | "error"} [level]
  * @param {{ action?: { label: string, run: () => void }, shownMs?: number }} [options] `action`: a button; the message
  *   goes once it is pressed
+ * @returns {HTMLElement | null} the message, for a caller that removes it
  */
 export function toast(text, level = "info", { action, shownMs } = {}) {
   const box = document.getElementById("toasts");
-  if (!box || !text) return;
+  if (!box || !text) return null;
   const item = document.createElement("div");
   item.className = `toast ${level}`;
   const words = document.createElement("p");
@@ -34,6 +35,7 @@ export function toast(text, level = "info", { action, shownMs } = {}) {
   item.append(words, ...(action ? [actionButton(item, action)] : []), close);
   box.append(item);
   expire(item, shownMs);
+  return item;
 }
 
 /**

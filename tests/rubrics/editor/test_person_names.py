@@ -32,6 +32,8 @@ NAMED = [
     # after titles
     ("I saw Dr. Jane Roe yesterday", "Dr. Jane Roe"),
     ("Professor Ian McKay operated on me", "Professor Ian McKay"),
+    ("Ask Dr. Patel, ext. 4471, about it", "Dr. Patel"),
+    ("Dr Patel (phone 4471) knows", "Dr Patel (phone 4471)"),
     ("Mr. O'Neill, 67, is short of breath", "Mr. O'Neill"),
     ("Nurse Jane Roe told me to wait", "Nurse Jane Roe"),
     # "name is", "named"
@@ -53,6 +55,8 @@ NAMED = [
     ("她老公叫欧阳建国，有高血压", "欧阳建国"),
     ("他的名字是陈晓东。", "陈晓东"),
     ("请张伟医生看一下", "张伟"),
+    ("主治医生是李建国。", "李建国"),
+    ("我的家庭医生叫王芳，她", "王芳"),
     ("王小红女士，您好", "王小红"),
     ("我爱人刘洋 45岁", "刘洋"),
 ]
@@ -81,6 +85,8 @@ NOT_NAMED = [
     "张先生您好，李医生说，王某某，于是医生建议，有时候医生不在",
     "一般在缓解后2至4周或由医生在保护下开始，4 周后医生复查，周到的医生",
     "他叫救护车了，她叫我马上来",
+    "主治医生是女性，主管医生是江湖医生，医生叫我停药，主治医生为患者查体，",
+    "Dr. Atkins wrote a diet. Phone me. Dr. Seuss, 12 books",
 ]
 
 

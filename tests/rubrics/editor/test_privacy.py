@@ -24,6 +24,9 @@ NAMES_SOMEBODY = [
     ("身份证号11010519491231002X", "identity", "11010519491231002X"),
     ("编号 110105194912310020 与 11010519491231002x", "identity", "11010519491231002x"),
     ("证件 110105491231002 。", "identity", "110105491231002"),
+    ("Call the ward, ext. 4471.", "phone", "4471"),
+    ("微信号是wxm_1958，谢谢", "identity", "wxm_1958"),
+    ("My WeChat ID is wxm_1958.", "identity", "wxm_1958"),
     ("SSN 219-09-9999", "identity", "219-09-9999"),
     ("Passport number: E12345678", "identity", "E12345678"),
     ("医保卡号：330102123456", "identity", "330102123456"),
@@ -54,6 +57,7 @@ NAMES_SOMEBODY = [
     ("Mrs. Jane Roe has chest pain", "name", "Mrs. Jane Roe"),
 ]
 NAMES_NOBODY = [
+    "Knee extension 120 degrees, ext. 90, extension 1200 kcal; WeChat: please write. 扫码关注微信公众号健康之家",
     "Amoxicillin 500 mg three times a day for 7-10 days; max 4000 mg/24 h",
     "BP 120/80/60, HR 110-120, SpO2 94%, pH 7.35-7.45, Na 138 mmol/L",
     "Titrate 5/10/20 mg; ratio 1/2/3; MME 1.5-2.0",

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.identity import opaque_name
 from rubrics.models import AuthoringRole, Benchmark, Rubric, RubricDraft
 from rubrics.services.drafts import open_draft
+from rubrics.services.privacy import waive_finding
 from tests import factories
 from tests.results import result_of
 
@@ -58,6 +59,32 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
     assert client.get(f"{place}draft/?version=2").status_code == 204
+
+
+@pytest.mark.slow
+def test_what_names_a_person_in_a_criterion_is_marked_while_it_is_written(
+    client: Any, benchmark: Benchmark, author: Any
+) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    text = "Advises to call the ward on (212) 555-0143 today"
+    items = [item("a", text), item("b", "Names the dose", source="Ask Dr. Jane Roe")]
+    _status, body = send(client, f"{place}lint/", items=items)
+    marked = [row for row in body["remarks"] if row["rule"] == "privacy"]
+    assert [(row["item"], row["severity"], text[row["start"] : row["end"]]) for row in marked] == [
+        ("a", "problem", "(212) 555-0143"),
+        ("b", "problem", ""),
+    ]
+    assert "“Dr. Jane Roe”" in marked[1]["why"]
+    # Nor can it be sent: the dialog lists it, with the criterion.
+    save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
+    _status, payload = send(client, f"{place}draft/", **save, items=items)
+    missing = result_of(payload)["current"]["missing"]
+    assert [(fault["line"], fault["field"]) for fault in missing] == [(1, "text"), (2, "source")]
+    assert "“(212) 555-0143”" in missing[0]["message"]
+    waive_finding(case=case, kind="phone", quote="(212) 555-0143", reason="Made up", by=author, at=timezone.now())
+    _status, body = send(client, f"{place}lint/", items=items[:1])
+    assert "privacy" not in {row["rule"] for row in body["remarks"]}
 
 
 def test_a_save_over_another_one_gets_the_stored_version(client: Any, benchmark: Benchmark, author: Any) -> None:

@@ -129,3 +129,32 @@ def test_points_that_are_refused_stay_as_typed_and_become_no_other_number(new_pa
     wait_until(lambda: saved_items()[0][1] == -10, message="the points are saved")
     expect(rows.nth(0)).not_to_contain_text("Points must be a whole number")
     assert points.get_attribute("aria-invalid") is None
+
+
+def test_what_is_not_sent_for_review_is_said_and_must_be_sent_again(new_page: Callable[..., Page], watch: Any) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    page = new_page(author)
+    watch.allow("ERR_INTERNET_DISCONNECTED", "ERR_FAILED")
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    page.evaluate(PASTE, ["body", "Names the dose\t5"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(1)
+    page.locator("#paste-insert").click()
+    wait_until(lambda: len(saved_items()) == 1, message="the criterion is saved")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    page.context.set_offline(True)
+    page.locator("#items textarea").first.fill("Names the dose in mg")
+    page.locator("#send").click()
+    page.locator("#send-form button.primary").click()
+    shown = page.locator("#toasts")
+    expect(shown).to_contain_text("Not sent for review: the connection was lost.")
+    page.context.set_offline(False)
+    expect(shown).to_contain_text("Your text is now saved, but not sent for review.")
+    expect(shown).not_to_contain_text("the connection was lost")
+    wait_until(lambda: saved_items()[0][0] == "Names the dose in mg", message="the text is saved")
+    assert RubricDraft.objects.get().rubric.status == "draft"
+    page.locator("#send-form button.primary").click()
+    wait_until(lambda: RubricDraft.objects.get().rubric.status == "in_review", message="it is in review")

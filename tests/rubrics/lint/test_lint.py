@@ -21,6 +21,8 @@ def rules(text: str, points: int = 5, tags: tuple[str, ...] = ()) -> set[str]:
         ("compound", "States the dose. Warns about alcohol."),
         ("compound", "建议立即就医，并说明中毒的风险"),
         ("compound", "询问过敏史；建议复查肝功能"),
+        ("compound", "Advises the patient to have her INR measured today and to avoid ibuprofen"),
+        ("compound", "建议立即去急诊，并停用布洛芬"),
         ("list", "Names fever, cough, and chest pain"),
         ("list", "列出发热、咳嗽、胸痛"),
         ("and_or", "States the dose and/or the route"),
@@ -54,6 +56,8 @@ def test_a_rule_finds(rule: str, text: str) -> None:
         "Names at least two of fever, cough, and chest pain",
         "Gives a number for emergencies (112, 911, and 999)",
         "Advises against antibiotics",
+        "Advises to call the clinic to book a test and a visit",
+        "建议并支持患者戒烟",
         "指出该药可能引起低血糖",
         "询问患者有无过敏史",
         "列出发热、咳嗽、胸痛中的至少两项",
@@ -156,6 +160,29 @@ def test_criteria_that_want_the_opposite(first: tuple[str, int], second: tuple[s
     assert pairs == ([("b", "a")] if is_opposite else [])
     if is_opposite:
         assert "duplicate" not in {remark.rule for remark in findings}  # it says more than that they are alike
+
+
+@pytest.mark.parametrize(
+    ("criterion", "answer", "opposite"),
+    [
+        (
+            "Advises to withhold anticoagulants and antiplatelets until a bleed is excluded",
+            "Give no anticoagulant or antiplatelet drug before a bleed is excluded, and stop the contraceptive.",
+            False,
+        ),
+        ("Advises to avoid ibuprofen", "Do not give ibuprofen.", False),
+        ("Advises to avoid ibuprofen", "Take no ibuprofen.", False),
+        ("Recommends ibuprofen", "Give no ibuprofen.", True),
+        ("Recommends to avoid ibuprofen", "Give ibuprofen.", True),
+        ("建议停用抗凝药物", "出血排除前不给抗凝药物。", False),
+        ("建议避免布洛芬", "停用布洛芬。", False),
+        ("建议服用布洛芬", "不给布洛芬。", True),
+        ("建议停用布洛芬", "继续服用布洛芬。", True),
+    ],
+)
+def test_no_drug_and_a_drug_withheld_are_the_same_direction(criterion: str, answer: str, opposite: bool) -> None:
+    remarks = lint([("a", criterion, 8, ())], reference_answer=answer)
+    assert ("reference" in {remark.rule for remark in remarks}) == opposite
 
 
 def test_a_criterion_that_the_reference_answer_is_against() -> None:

@@ -12,9 +12,11 @@ from django.utils import timezone
 from accounts.models import User
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Case
+from rubrics.services.privacy import waive_finding
+from rubrics.services.publishing import return_draft
 from rubrics.services.revisions import request_revision, take_up_revisions
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
-from tests.rubrics.versions.test_publishing import author, drafted, send, write
+from tests.rubrics.versions.test_publishing import agree, author, drafted, send, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -74,3 +76,73 @@ def test_the_criterion_to_reword_is_marked_where_its_link_leads(client: Client) 
     take_up_revisions(benchmark=benchmark, requests=[request.public_id], by=writer, at=timezone.now())
     page = client.get(address).content.decode()
     assert f'"evidence": {{"{second.pk}": ["Two doses"]}}' in page
+
+
+def flat(page: str) -> str:
+    return " ".join(page.split())
+
+
+def test_a_second_round_shows_the_words_that_the_reviewer_read(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    rubric, _items = drafted(case, writer)
+    first = [DraftItem(f"n{n}", f"Names fact {n}", n) for n in (1, 2, 3)]
+    write(rubric, first, writer)
+    send(rubric, writer)
+    return_draft(rubric=rubric, reviewer=reviewer, comment="Too vague", item_comments={}, at=timezone.now())
+    write(rubric, [replace(first[0], text="Names dose 1", points=4), first[1]], writer)
+    send(rubric, writer)
+    page = flat(review(case, reviewer, client))
+    assert "<del >fact</del>" in page or "<del>fact</del>" in page
+    assert re.search(r"<ins ?>dose</ins>", page)
+    assert re.search(r"<del>\+1</del>", page) and re.search(r"<ins>\+4</ins>", page)
+    assert "removed since your review" in page and re.search(r"<del ?>Names fact 3</del>", page)
+    # Who has not reviewed it reads the text alone.
+    assert "<del" not in flat(review(case, author(benchmark), client))
+    # The reason comes before the criteria.
+    assert page.index("Too vague") < page.index('id="criteria-to-review"')
+
+
+def test_a_second_round_of_a_later_version_compares_with_both(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=[5, 4])
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text="Names the dose"), items[1]], writer)
+    send(rubric, writer)
+    return_draft(rubric=rubric, reviewer=reviewer, comment="Which dose?", item_comments={}, at=timezone.now())
+    write(rubric, [replace(items[0], text="Names the highest dose"), items[1]], writer)
+    send(rubric, writer)
+    page = flat(review(case, reviewer, client))
+    since = page.split("Compared with the text that you reviewed:")
+    assert len(since) == 2
+    assert re.search(r"<ins ?>highest </ins>", since[1]) and "<del" not in since[1].split("</li>")[0]
+
+
+def test_a_moved_criterion_is_not_counted_among_the_unchanged(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=[5, 4, 3, 2])
+    rubric, items = drafted(case, writer)
+    write(rubric, [items[1], items[2], items[3], items[0]], writer)
+    send(rubric, writer)
+    page = flat(review(case, reviewer, client))
+    assert "1 moved" in page and "3 unchanged criteria" in page
+    assert re.search(r'<span class="change"> 3 unchanged </span>', page)
+    assert "4 unchanged" not in page
+
+
+def test_the_reviewer_and_later_readers_see_why_a_name_was_kept(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    rubric, _items = drafted(case, writer)
+    write(rubric, [DraftItem("n1", "Names the dose", 5)], writer)
+    waive_finding(case=case, kind="name", quote="Jane Roe", reason="A made-up person", by=writer, at=timezone.now())
+    send(rubric, writer)
+    assert f"Kept by {writer}: A made-up person" in flat(review(case, reviewer, client))
+    agree(rubric, reviewer)
+    page = flat(client.get(f"/b/b/write/{case.public_id}/").content.decode())
+    assert f"Kept by {writer}: A made-up person" in page and "<mark>Jane Roe</mark>" in page

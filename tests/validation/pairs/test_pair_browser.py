@@ -59,6 +59,23 @@ def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], wat
     assert (second.note, second.is_single) == ("2 of 7", False)
 
 
+def test_a_refused_judgement_shows_the_first_question_without_an_answer(
+    new_page: Callable[..., Page], watch: Watch
+) -> None:
+    watch.allow("status of 422")
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"A": {"P1": NINE}})
+    page = new_page(user=world.physicians[0], viewport={"width": 800, "height": 300})
+    page.goto("/b/ward/pairs/judge/")
+    expect(page.locator("mark.pair-mark")).to_have_count(2)
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    message = page.locator(".pair-judge fieldset .error").first
+    expect(message).to_be_in_viewport()
+    expect(page.locator("input[name=harm]").first).to_be_focused()
+    page.keyboard.press("3")  # keys work from there
+    expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+
+
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_pages_fit(new_page: Callable[..., Page], width: int) -> None:
     pairs = [scripted("P1 5-3w | 5-3w")]

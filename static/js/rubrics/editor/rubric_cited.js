@@ -51,6 +51,15 @@ function chip(citation, place) {
     badge.textContent = mark;
     box.append(badge);
   }
+  if (cited?.superseded) {
+    const newer = document.createElement("button");
+    newer.type = "button";
+    newer.className = "plain small";
+    newer.dataset.citeNewer = String(place);
+    newer.textContent = words("cite_newer");
+    newer.setAttribute("aria-label", `${words("cite_newer")}: ${reference}`);
+    box.append(newer);
+  }
   const remove = document.createElement("button");
   remove.type = "button";
   remove.dataset.removeCitation = String(place);

@@ -58,8 +58,11 @@ function say(text) {
   if (dialog) find(dialog, "[data-status]", HTMLElement).textContent = text;
 }
 
-/** @param {string} [id] of the criterion; that of the cursor without it */
-export async function openCiting(id = idOf(document.activeElement) || state.lastId) {
+/**
+ * @param {string} [id] of the criterion; that of the cursor without it
+ * @param {string} [quoted] what to search for; the words of the criterion without it
+ */
+export async function openCiting(id = idOf(document.activeElement) || state.lastId, quoted = "") {
   if (!dialog) return;
   const item = findItem(id) ?? state.items.at(-1);
   if (!item) {
@@ -75,7 +78,7 @@ export async function openCiting(id = idOf(document.activeElement) || state.last
   dialog.showModal();
   if (!dialog.dataset.loaded && !(await load(dialog))) return;
   const query = queryOf(dialog);
-  const about = item.text.trim().slice(0, MAX_QUERY);
+  const about = (quoted || item.text).trim().slice(0, MAX_QUERY);
   if (about !== askedFor) {
     askedFor = about;
     query.value = about;
@@ -221,6 +224,39 @@ function cite(place, wordsOnly) {
     };
   });
   toast(words("cited").replace("REFERENCE", hit.reference));
+}
+
+/**
+ * Cite the same words in the latest edition in place of a superseded one; where it lacks them, search for them.
+ * @param {string} id of an item
+ * @param {number} place of the citation
+ */
+export async function citeNewer(id, place) {
+  const old = findItem(id)?.citations[place];
+  if (!old || !dialog) return;
+  const key = citationKey(old);
+  const range = old.quote ? `?start=${old.start}&end=${old.end}` : "";
+  const { status, body } = await ask("GET", `${dialog.dataset.address}${old.passage}/newer/${range}`);
+  const item = findItem(id);
+  if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+  if (status !== 200 || !item?.citations.some((citation) => citationKey(citation) === key)) {
+    if (status !== 200) toast(words("unread"), "warning");
+    return;
+  }
+  if (!body?.citation) {
+    toast(words("newer_lacks"));
+    openCiting(id, old.quote);
+    return;
+  }
+  learn([body.citation]);
+  const { passage, start, end, quote, reference } = body.citation;
+  const citations = item.citations.map((citation) =>
+    citationKey(citation) === key ? { passage, start, end, quote } : citation,
+  );
+  act((items) => {
+    items[placeOf(id)] = { ...item, citations };
+  });
+  toast(words("cited").replace("REFERENCE", reference));
 }
 
 /**

@@ -8,7 +8,7 @@ import { element, find, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
-import { openCiting, uncite } from "./rubric_citing.js";
+import { citeNewer, openCiting, uncite } from "./rubric_citing.js";
 import {
   add,
   addIdea,
@@ -53,7 +53,7 @@ const actions = {
   up: (id) => move(id, placeOf(id) - 1),
   down: (id) => move(id, placeOf(id) + 1),
   delete: remove,
-  cite: openCiting,
+  cite: (id) => openCiting(id),
   more: (id) => toggleMore(rowOf(id)) && focus(id, "tag"),
 };
 
@@ -69,6 +69,7 @@ document.addEventListener("click", (event) => {
   } else if (data.step) step(id, Number(data.step));
   else if (data.removeTag) dropTag(id, data.removeTag);
   else if (data.removeCitation) uncite(id, Number(data.removeCitation));
+  else if (data.citeNewer) citeNewer(id, Number(data.citeNewer));
   else if (data.fix) {
     const { fix } = remarksOf(id)[Number(data.fix)];
     if (fix) replaceBy(id, fix.texts);
@@ -83,6 +84,8 @@ document.addEventListener("click", (event) => {
 });
 
 /* Sending to review: what is on the page is saved first, so that reviewers read just that. */
+/** @type {HTMLElement | null} */
+let notSent = null; // the message that it was not sent
 const sendForm = element("send-form", HTMLFormElement);
 
 element("send", HTMLElement).addEventListener("click", async () => {
@@ -95,8 +98,13 @@ element("send", HTMLElement).addEventListener("click", async () => {
 sendForm.addEventListener("submit", async (event) => {
   if (!saving.isDirty()) return;
   event.preventDefault();
-  if (await saving.save()) sendForm.submit();
-  else toast(words("lost"), "error");
+  if (await saving.save()) return sendForm.submit();
+  notSent?.remove();
+  notSent = toast(words("not_sent"), "error");
+  saving.whenSaved(() => {
+    notSent?.remove();
+    notSent = toast(words("saved_not_sent"), "warning");
+  });
 });
 
 /**

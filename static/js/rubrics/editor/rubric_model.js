@@ -10,7 +10,8 @@
  * @property {number | null} end
  * @property {string} quote
  *
- * @typedef {Citation & { reference: string, address: string, words: string, marks: string[] }} Cited as it is shown
+ * @typedef {Citation & { reference: string, address: string, words: string, marks: string[], superseded?: boolean }} Cited as
+ *   it is shown; `superseded`: its document has a later edition
  */
 
 /**

@@ -57,6 +57,8 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   let lastSaved = start.saved_at && start.version > 1 ? start.saved_at : "";
   /** @type {Item[] | null} */
   let unanswered = null; // the common origin, while a question is open: a later page asks it again
+  /** @type {Set<() => void>} */
+  const awaited = new Set(); // what is called once all is saved
   /** @type {Item[][]} */
   let unsure = []; // lists that were sent and not answered: they may have arrived
 
@@ -90,6 +92,10 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     const saved = lastSaved ? words("saved").replace("TIME", clock(lastSaved)) : words("saves");
     const isAtRest = state === "saved" || state === "unchanged" || state === "early";
     showSaving(savedBox, state, isAtRest ? saved : words(state));
+    if (isDirty()) return;
+    const due = [...awaited];
+    awaited.clear();
+    for (const run of due) run();
   }
 
   /**
@@ -309,5 +315,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   queue.listen();
   showState();
   if (version > 1) showAuthor(start.saved_by, start.saved_at);
-  return { changed, save, pickUp, isDirty };
+  /** @param {() => void} run called once, when all is saved */
+  const whenSaved = (run) => void awaited.add(run);
+  return { changed, save, pickUp, isDirty, whenSaved };
 }

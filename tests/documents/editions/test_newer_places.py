@@ -1,0 +1,80 @@
+"""From a citation of a superseded edition to the same words in the latest one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from rubrics.models import AuthoringRole, Case, RubricContributor
+from rubrics.services.drafts import open_draft
+from rubrics.waiting import waiting_for
+from tests.documents.editions.editions_world import cite, cited_rubric, make_collection, make_document
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+ECG = "Record an ECG within ten minutes."
+TROPONIN = "Repeat troponin after three hours in all adults."
+
+
+@pytest.fixture
+def case() -> Case:
+    return CaseFactory(benchmark=BenchmarkFactory(slug="b"), key="chest", rubric=0)
+
+
+def signed_in(case: Case) -> tuple[Any, Client]:
+    user = UserFactory()
+    AuthoringRole.objects.create(benchmark=case.benchmark, user=user, role="author")
+    client = Client()
+    client.force_login(user)
+    return user, client
+
+
+def test_the_words_are_found_in_the_latest_edition_or_not(case: Case) -> None:
+    collection = make_collection(case.benchmark)
+    old = make_document(collection, [ECG, TROPONIN])
+    make_document(collection, ["Another beginning.", ECG])
+    latest = make_document(collection, ["First of all: " + ECG, "Repeat troponin after one hour."])
+    _author, client = signed_in(case)
+    ecg, troponin = old.passages.order_by("start")
+    words = "an ECG within ten minutes"
+    place = cite(ecg, words)
+    address = f"/b/b/documents/beside/{ecg.public_id}/newer/?start={place['start']}&end={place['end']}"
+    cited = client.get(address).json()["citation"]
+    new = latest.passages.get(ordinal=1)
+    assert (cited["passage"], cited["quote"]) == (new.public_id, words)
+    assert new.text[cited["start"] : cited["end"]] == words
+    assert cited["superseded"] is False
+    assert client.get(f"/b/b/documents/beside/{troponin.public_id}/newer/").json() == {"citation": None}
+    assert client.get(f"/b/b/documents/beside/{new.public_id}/newer/").json() == {"citation": None}
+
+    page = client.get(f"/b/b/documents/passages/{ecg.public_id}/?start={place['start']}&end={place['end']}").text
+    assert f'href="/b/b/documents/{latest.public_id}/"' in page
+    assert f'href="{cited["address"].replace("&", "&amp;")}"' in page
+    gone = client.get(f"/b/b/documents/passages/{troponin.public_id}/").text
+    assert f'href="/b/b/documents/{latest.public_id}/"' in gone and "These words" not in gone
+
+
+def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_list(case: Case) -> None:
+    collection = make_collection(case.benchmark)
+    old = make_document(collection, [ECG])
+    rubric = cited_rubric(case, [[cite(old.passages.get(), "an ECG")]])
+    author, client = signed_in(case)
+    other, _client = signed_in(case)
+
+    def listed(user: Any) -> list[tuple[str, str, str]]:
+        lines = waiting_for(user, case.benchmark)
+        return [(str(line.label), str(line.key), line.detail) for line in lines]
+
+    assert listed(author) == []
+    make_document(collection, ["Record an ECG at once."])
+    line = ("Cites a superseded edition", "chest", "Chest pain in adults")
+    assert listed(author) == [line] == listed(other)  # nobody here wrote it
+    assert "Cites a superseded edition" in client.get("/b/b/write/").text
+    at = timezone.now()
+    RubricContributor.objects.create(rubric=rubric, user=other, first_at=at, last_at=at)
+    assert (listed(author), listed(other)) == ([], [line])
+    open_draft(case=case, by=other, at=timezone.now())  # the editor shows it at the citation
+    assert listed(other) == []
