@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -99,11 +99,13 @@ def _text(request: SignedInRequest, name: str) -> str:
 # The ways of a draft --------------------------------------------------------------------------------------------------
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Ask other physicians to read the draft; what is in the way is listed."""
     case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method != "POST":  # the address of a refusal, opened anew
+        return redirect("rubrics:review", slug, public_id)
     rubric = get_object_or_404(
         Rubric.objects.filter(case=case, track=selectors.TRACK, draft__isnull=False, status="draft")
     )
@@ -119,11 +121,13 @@ def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpR
     return redirect("rubrics:history", slug, public_id)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Make the rubric a draft again."""
     case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method != "POST":  # the address of a refusal, opened anew
+        return redirect("rubrics:review", slug, public_id)
     rubric = get_object_or_404(Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.IN_REVIEW)
     try:
         publishing.take_back(rubric=rubric, by=request.user, at=timezone.now())
@@ -133,11 +137,13 @@ def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     return redirect(editor_address(case))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def discard_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Throw the draft away; the published version stays."""
     case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method != "POST":  # the address of a refusal, opened anew
+        return redirect("rubrics:review", slug, public_id)
     rubric = get_object_or_404(
         Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.DRAFT, draft__isnull=False
     )

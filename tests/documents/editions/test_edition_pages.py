@@ -57,6 +57,7 @@ def test_the_page_says_what_is_carried_over_and_what_is_left_behind(collection: 
     assert "Criterion 3" not in page
 
 
+@pytest.mark.slow
 def test_exactly_the_chosen_criteria_are_asked_to_be_reworded(collection: Collection, rubric: Rubric) -> None:
     edition = edition_without_oxygen(collection)
     first, second, _third = rubric.items.all()

@@ -42,7 +42,7 @@ def test_an_author_asks_for_one_case_and_not_twice(
     author = author_of(nursery)
     client.force_login(author)
     before = panel(client, nursery)
-    assert BUTTON in before and "Drafted by the recipe full, version 1, with rules" in before
+    assert BUTTON in before and "New suggestions are drafted by the recipe full, version 1, with rules" in before
     ask(client, nursery)
     run = DraftingRun.objects.get()
     assert set(run.steps.values_list("case", flat=True)) == {nursery.cases[0].pk}

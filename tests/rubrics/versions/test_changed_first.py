@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
@@ -146,3 +147,18 @@ def test_the_reviewer_and_later_readers_see_why_a_name_was_kept(client: Client) 
     agree(rubric, reviewer)
     page = flat(client.get(f"/b/b/write/{case.public_id}/").content.decode())
     assert f"Kept by {writer}: A made-up person" in page and "<mark>Jane Roe</mark>" in page
+
+
+def test_the_address_of_a_refusal_leads_to_the_review_when_it_is_opened_anew(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer = author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    rubric, _items = drafted(case, writer)
+    write(rubric, [DraftItem("n1", "Names the dose", 0)], writer)
+    client.force_login(writer)
+    place = f"/b/b/write/{case.public_id}/"
+    send_address = reverse("rubrics:send-to-review", args=["b", case.public_id])
+    assert client.post(send_address).status_code == 422
+    for name in ("send-to-review", "take-back", "discard-draft"):
+        answer = client.get(reverse(f"rubrics:{name}", args=["b", case.public_id]))
+        assert (answer.status_code, answer["Location"]) == (302, f"{place}review/")

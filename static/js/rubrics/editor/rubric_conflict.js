@@ -1,12 +1,20 @@
 // @ts-check
 /* What two people changed in the same criterion: both are shown, and the author chooses. */
 import { element, find, findAll } from "../../core/page.js";
-import { words } from "./rubric_state.js";
+import { start, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
  * @typedef {import("./rubric_model.js").Question} Question
  */
+
+/**
+ * Whose version it is; another window of the same person may have saved it.
+ * @param {string} person
+ */
+function theirWords(person) {
+  return person === start.name ? words("mine_elsewhere") : words("their").replace("PERSON", person);
+}
 
 /**
  * @param {Question} question
@@ -23,7 +31,7 @@ function choice(question, side, name, person) {
   input.checked = side === "mine";
   const text = document.createElement("span");
   const heading = document.createElement("b");
-  heading.textContent = side === "mine" ? words("mine") : words("their").replace("PERSON", person);
+  heading.textContent = side === "mine" ? words("mine") : theirWords(person);
   const item = question[side];
   const version = document.createElement("span");
   version.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words("absent");
@@ -39,7 +47,8 @@ function choice(question, side, name, person) {
  */
 export function askConflict(questions, person) {
   const dialog = element("conflict", HTMLDialogElement);
-  find(dialog, "[data-who]", HTMLElement).textContent = words("both").replace("PERSON", person);
+  find(dialog, "[data-who]", HTMLElement).textContent =
+    person === start.name ? words("both_mine") : words("both").replace("PERSON", person);
   const box = element("conflict-list", HTMLElement);
   box.replaceChildren(
     ...questions.map((question, place) => {
