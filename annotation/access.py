@@ -12,6 +12,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from annotation.acuity.outstanding import is_shown, public_id_of_question, votes_outstanding
 from annotation.models import (
     AcuityRuling,
@@ -29,7 +30,6 @@ from annotation.models import (
     ReferenceSet,
     RulingRequest,
 )
-from annotation.selectors.languages_read import unread_by
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
@@ -272,11 +272,17 @@ def _may_adjudicate(user: AnyUser) -> Q:
 
 
 def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
-    """Conflicts that this adjudicator holds or may take, lowest agreement first."""
+    """Conflicts that this adjudicator holds or may take, lowest agreement first.
+
+    Not of cases in a language that they do not read, where batches of these cases are matched to languages.
+    """
+    matched = Assignment.objects.filter(response=OuterRef("response"), batch__match_languages=True)
+    unread = Q(Exists(matched)) & unread_by(user.pk or 0, "response__case")
     return (
         Adjudication.objects.filter(_may_adjudicate(user), status=Adjudication.Status.OPEN)
         .filter(Q(adjudicator=None) | Q(adjudicator=user.pk))
         .exclude(response__author=user.pk)
+        .exclude(unread & Q(adjudicator=None))
     )
 
 
@@ -330,8 +336,17 @@ def ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
 
 
 def open_ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
-    """Ambiguous cases that wait for a ruling of this adjudicator or another one."""
-    return ruling_requests(user).exclude(Exists(_rulings_on_request()))
+    """Ambiguous cases that wait for a ruling of this adjudicator or another one.
+
+    Not those in a language that they do not read, where the panel's batches are matched to languages.
+    """
+    matched = LabelTask.objects.filter(
+        case=OuterRef("case"),
+        batch__match_languages=True,
+        batch__frame__questions__contains=public_id_of_question(),
+    )
+    unread = Q(Exists(matched)) & unread_by(user.pk or 0, "case")
+    return ruling_requests(user).exclude(Exists(_rulings_on_request())).exclude(unread)
 
 
 def own_rulings(user: AnyUser) -> QuerySet[RulingRequest]:

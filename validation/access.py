@@ -8,6 +8,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from annotation.models import Membership
 from drafting.access import hidden_cases
 from rubrics.access import get_benchmark, get_written_benchmark, is_author, may_see_grading_evidence
@@ -95,10 +96,11 @@ def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:
 def get_coverage_decision(user: AnyUser, slug: str, public_id: str) -> CoverageDecision:
     """A decision that nobody has made, or that ``user`` has made, on a case that counts.
 
-    Not on a case whose first rubric ``user`` is writing.
+    Not on a case whose first rubric ``user`` is writing; an open one only on a case that they read.
     """
     rows = CoverageDecision.objects.filter(run__benchmark=get_deciding_benchmark(user, slug))
-    rows = rows.but_on_own_drafts(user.pk).filter(Q(answer="") | Q(decided_by=user.pk), step__case__excluded_at=None)
+    rows = rows.but_on_own_drafts(user.pk).filter(step__case__excluded_at=None)
+    rows = rows.filter(Q(answer="") & ~unread_by(user.pk or 0, "step__case") | Q(decided_by=user.pk))
     decision: CoverageDecision = get_object_or_404(rows.select_related("run__benchmark"), public_id=public_id)
     return decision
 
@@ -163,8 +165,9 @@ def may_see_trials_of(user: AnyUser, case: Case) -> bool:
     """
     if _runs(user, case):
         return True
-    waiting = NearMissPair.objects.filter(case=case).open_to(user.pk)
-    return not waiting.exists() and may_see_grading_evidence(user, case.benchmark)
+    mine = PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
+    waiting = NearMissPair.objects.filter(case=case).on_cases_that_count().filter(state=NearMissPair.State.PROPOSED)
+    return not waiting.exclude(Exists(mine)).exists() and may_see_grading_evidence(user, case.benchmark)
 
 
 def _runs(user: AnyUser, case: Case) -> bool:
@@ -182,10 +185,11 @@ def get_pair(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
 
 
 def get_pair_to_judge(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
-    """A pair that needs a judgement, or that ``user`` has judged, on a case that counts."""
+    """A pair on a case that counts which ``user`` has judged, or which needs a judgement on a case that they read."""
     rows = NearMissPair.objects.filter(group__benchmark=get_deciding_benchmark(user, slug)).on_cases_that_count()
     mine = PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
-    rows = rows.filter(Q(state=NearMissPair.State.PROPOSED) | Exists(mine))
+    readable = Q(state=NearMissPair.State.PROPOSED) & ~unread_by(user.pk or 0, "case")
+    rows = rows.filter(readable | Exists(mine))
     pair: NearMissPair = get_object_or_404(rows.select_related("group__benchmark", "case"), public_id=public_id)
     return pair
 

@@ -2,7 +2,7 @@
 
 A case whose language is not known is read by everybody, and who has named no language reads every case: otherwise no
 work could be given out before all have completed their profiles. What counts is the language of a tag, not its script
-or region (`consilium.core.language_tags`).
+or region (`consilium.core.language_tags`). `accounts.unread_cases` has the same rule as a condition of a query.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import CharField, Exists, Func, OuterRef, Q, Value
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -72,16 +70,6 @@ def unreadable(cases: Mapping[int, str], people: Mapping[int, Sequence[str]]) ->
 def unreadable_pairs(cases: Collection[int], people: Collection[int]) -> set[tuple[int, int]]:
     """`unreadable` for ids of cases and users."""
     return unreadable(languages_of(cases), languages_read(people))
-
-
-def unread_by(user: int, case: str) -> Q:
-    """A condition: the case at the path ``case`` is in a language that ``user`` does not read."""
-    language = Func(
-        OuterRef(f"{case}__language"), Value("-"), Value(1), function="split_part", output_field=CharField()
-    )
-    array = Func(language, template="ARRAY[%(expressions)s]::varchar[]", output_field=ArrayField(CharField()))
-    others = PhysicianProfile.objects.filter(user=user).exclude(languages=[]).exclude(languages__contains=array)
-    return Q(Exists(others)) & ~Q(**{f"{case}__language": ""})
 
 
 def language_rows(items: Collection[str], people: Mapping[int, Sequence[str]]) -> tuple[LanguageRow, ...]:

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import AuditItem, Benchmark, CaseAudit, RubricContributor, RubricReview
 
@@ -46,12 +47,13 @@ def own_items(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[Audi
 def open_to(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
     """Waiting items that ``user`` may take: of no case that they have read in the audit, made, written on or reviewed.
 
-    Work on any version excludes them, because a new version carries over unchanged criteria.
+    Work on any version excludes them, because a new version carries over unchanged criteria. Nor of a case in a
+    language that they do not read.
     """
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("case"), user=user.pk)
     reviewed = RubricReview.objects.filter(rubric__case=OuterRef("case"), reviewer=user.pk)
     read = AuditItem.objects.filter(audit=OuterRef("audit"), case=OuterRef("case"), auditor=user.pk)
-    return AuditItem.objects.filter(
+    waiting = AuditItem.objects.filter(
         ~Exists(wrote),
         ~Exists(reviewed),
         ~Exists(read),
@@ -59,4 +61,5 @@ def open_to(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditI
         audit__status="open",
         auditor=None,
         case__excluded_at=None,
-    ).exclude(case__created_by=user.pk)
+    )
+    return waiting.exclude(case__created_by=user.pk).exclude(unread_by(user.pk or 0, "case"))

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics import access
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricReview
@@ -63,8 +64,9 @@ def drafts_of(user: User) -> Q:
 
 
 def to_review_by(user: User) -> Q:
-    """Of `open_rubrics`: those that ``user`` may approve or return: they did not write on them."""
-    return Q(status=Status.IN_REVIEW, wrote=False, seen=False) & ~Q(draft__saved_by=user.pk)
+    """Of `open_rubrics`: those that ``user`` may approve or return: they did not write on them, and read the case."""
+    unread = unread_by(user.pk, "case")
+    return Q(status=Status.IN_REVIEW, wrote=False, seen=False) & ~Q(draft__saved_by=user.pk) & ~unread
 
 
 def _mine(user: User) -> Q:

@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor, RubricDraft, RubricItem, RubricReview
 from rubrics.origins import describe, origin_of
@@ -123,9 +124,10 @@ def open_rubrics(benchmark: Benchmark, status: str) -> QuerySet[Rubric]:
 
 
 def reviewable_by(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
-    """Rubrics in review that ``user`` wrote nothing of and has not approved as they stand."""
+    """Rubrics in review of cases that ``user`` reads, that they wrote nothing of and have not approved as they are."""
     mine = RubricContributor.objects.filter(user=user.pk).values("rubric")
     rows = open_rubrics(benchmark, Status.IN_REVIEW).exclude(pk__in=mine).exclude(draft__saved_by=user.pk)
+    rows = rows.exclude(unread_by(user.pk, "case"))
     approved = RubricReview.objects.filter(reviewer=user.pk, outcome=RubricReview.Outcome.APPROVED)
     done = [
         rubric

@@ -789,6 +789,7 @@ ENDPOINTS |= {
     "validation:coverage-size": Endpoint(STAFF, slug, writes_only=True),
     "validation:coverage-queue": Endpoint(DECIDERS, slug),
     "validation:coverage-decision": Endpoint(DECIDERS, of(decision=a_question)),
+    "validation:coverage-skip": Endpoint(DECIDERS, of(decision=a_question), writes_only=True),
     "validation:coverage-run": Endpoint(STAFF, a_coverage_run),
     "validation:coverage-progress": Endpoint(STAFF, a_coverage_run),
     "validation:coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),
@@ -809,6 +810,7 @@ ENDPOINTS |= {
     "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
     "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
     "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
+    "api:api-coverage-skip": Endpoint(DECIDERS, of(public_id=a_question), writes_only=True),
 }
 
 a_split_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="split").public_id)
@@ -854,6 +856,7 @@ ENDPOINTS |= {
     "validation:pair": Endpoint(STAFF, a_pair),
     "validation:pair-queue": Endpoint(DECIDERS, slug),
     "validation:pair-judge": Endpoint(DECIDERS, a_pair),
+    "validation:pair-skip": Endpoint(DECIDERS, a_pair, writes_only=True),
     "validation:making": Endpoint(STAFF, slug),
     "validation:making-new": Endpoint(STAFF, slug),
     "validation:making-size": Endpoint(STAFF, slug, writes_only=True),
@@ -876,6 +879,7 @@ ENDPOINTS |= {
     "api:api-pair": Endpoint(STAFF, a_pair),
     "api:api-next-pair": Endpoint(DECIDERS, slug),
     "api:api-pair-judgement": Endpoint(DECIDERS, a_pair),
+    "api:api-pair-skip": Endpoint(DECIDERS, a_pair, writes_only=True),
     "api:api-pair-making": Endpoint(STAFF, slug),
     "api:api-pair-making-run": Endpoint(STAFF, a_making_run),
     "api:api-pair-making-cancel": Endpoint(STAFF, a_making_run, writes_only=True),

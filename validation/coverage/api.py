@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
@@ -27,6 +28,7 @@ from validation import access
 from validation.coverage import selectors, services
 from validation.coverage.config import CoverageConfig
 from validation.models import CoverageDecision, CoverageRun, RubricSet
+from validation.skipping import skip_decision
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -128,6 +130,12 @@ class AnswerSerializer(StrictSerializer, Plain):
     """The answer to a question."""
 
     answer = serializers.ChoiceField(choices=CoverageDecision.Answer.choices)
+
+
+class SkipSerializer(StrictSerializer, Plain):
+    """Why the caller cannot judge a question, if they say so."""
+
+    reason = serializers.CharField(max_length=MAX_REASON_LENGTH, required=False, allow_blank=True, default="")
 
 
 def _user(request: Request) -> User:
@@ -238,3 +246,13 @@ def question(request: Request, slug: str, public_id: str) -> Response:
         payload = valid(AnswerSerializer(data=request.data))
         row = services.decide(decision=row, answer=payload["answer"], by=_user(request), at=timezone.now())
     return Response(QuestionSerializer(selectors.question_of(row)).data)
+
+
+@extend_schema(request=SkipSerializer, responses={204: None}, operation_id="coverage_skip")
+@api_view(["POST"])
+def skip(request: Request, slug: str, public_id: str) -> Response:
+    """Skip a question that the caller cannot judge: it gives no answer, and others decide it."""
+    row = access.get_coverage_decision(request.user, slug, public_id)
+    payload = valid(SkipSerializer(data=request.data))
+    skip_decision(decision=row, reason=payload["reason"], by=_user(request), at=timezone.now())
+    return Response(status=status.HTTP_204_NO_CONTENT)

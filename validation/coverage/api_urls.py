@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/coverage-runs/", api.coverage_runs, name="api-coverage-runs"),
     path("benchmarks/<slug:slug>/coverage-questions/next/", api.next_question, name="api-coverage-next-question"),
     path("benchmarks/<slug:slug>/coverage-questions/<str:public_id>/", api.question, name="api-coverage-question"),
+    path("benchmarks/<slug:slug>/coverage-questions/<str:public_id>/skip/", api.skip, name="api-coverage-skip"),
     path(f"{RUN}/", api.coverage_run, name="api-coverage-run"),
     path(f"{RUN}/cancel/", api.coverage_cancel, name="api-coverage-cancel"),
     path(f"{RUN}/resume/", api.coverage_resume, name="api-coverage-resume"),

@@ -17,7 +17,7 @@ from validation.access import decides_in
 from validation.coverage.config import CoverageConfig, coverage_config, endpoint_kind_of
 from validation.coverage.content import CaseContent, Point, step_name
 from validation.coverage.inputs import EXTENT_OF
-from validation.models import CoverageDecision, CoverageRun
+from validation.models import CoverageDecision, CoverageRun, SkippedQuestion
 from validation.models.coverage import BACK, FORWARD
 
 
@@ -69,6 +69,14 @@ def queue_counts(runs: list[int]) -> dict[int, QueueCounts]:
     return {run: counts.get(run, QueueCounts(0, 0)) for run in runs}
 
 
+def skips_of(run: CoverageRun) -> QuerySet[SkippedQuestion]:
+    """The open questions of a run that physicians skipped, on cases that count: one row for each physician."""
+    rows = SkippedQuestion.objects.filter(
+        decision__run=run, decision__answer="", decision__step__case__excluded_at=None
+    )
+    return rows.select_related("decision__step__case", "physician").order_by("skipped_at", "pk")
+
+
 def questions_about_points(run: CoverageRun) -> int:
     """How many answers about gold points physicians were asked to decide on, on cases that count."""
     return CoverageDecision.objects.filter(run=run, stage=FORWARD, step__case__excluded_at=None).count()
@@ -76,7 +84,7 @@ def questions_about_points(run: CoverageRun) -> int:
 
 def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[CoverageDecision]:
     """What waits for a decision, in an order of the reader's own: two people seldom look at the same at once."""
-    rows = CoverageDecision.objects.open().but_on_own_drafts(user.pk).filter(run__benchmark=benchmark)
+    rows = CoverageDecision.objects.open_to(user.pk).filter(run__benchmark=benchmark)
     own: QuerySet[CoverageDecision] = rows.annotate(place=MD5(Concat(F("public_id"), Value(f" {user.pk}")))).order_by(
         "run_id", "place"
     )
@@ -85,7 +93,7 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
 
 def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
     """The benchmarks in which something waits for a decision of ``user``, and how much."""
-    waiting = CoverageDecision.objects.open().but_on_own_drafts(user.pk)
+    waiting = CoverageDecision.objects.open_to(user.pk)
     waiting = waiting.filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
     counts = dict(waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk")))
     benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []

@@ -22,7 +22,7 @@ from validation.coverage.building import build, names_its_judge
 from validation.coverage.config import coverage_config
 from validation.coverage.drawing import due_questions
 from validation.coverage.kind import KIND
-from validation.models import CoverageDecision, CoverageRun, RubricSet
+from validation.models import CoverageDecision, CoverageRun, RubricSet, SkippedQuestion
 
 
 @transaction.atomic
@@ -105,6 +105,7 @@ def decide(*, decision: CoverageDecision, answer: str, by: User, at: datetime) -
         raise DomainError(_("Choose one of the answers."))
     if row.decided_by_id not in (None, by.pk):
         raise Conflict(_("Someone else has decided this in the meantime."))
+    SkippedQuestion.objects.filter(decision=row, physician=by).delete()
     if row.answer != answer:
         row.answer, row.decided_by, row.decided_at = answer, by, at
         row.save(update_fields=["answer", "decided_by", "decided_at"])

@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/rubric-coverage/new/size", views.coverage_size, name="coverage-size"),
     path("b/<slug:slug>/rubric-coverage/decide/", views.queue, name="coverage-queue"),
     path("b/<slug:slug>/rubric-coverage/decide/<str:decision>/", views.decision, name="coverage-decision"),
+    path("b/<slug:slug>/rubric-coverage/decide/<str:decision>/skip", views.skip, name="coverage-skip"),
     path(f"{RUN}/", views.coverage_run, name="coverage-run"),
     path(f"{RUN}/progress", views.coverage_progress, name="coverage-progress"),
     path(f"{RUN}/cancel", views.coverage_cancel, name="coverage-cancel"),

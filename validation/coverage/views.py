@@ -28,8 +28,10 @@ from validation.coverage import selectors, services
 from validation.coverage.building import FEW_CASES, Built, size_of
 from validation.coverage.forms import CoverageForm
 from validation.models import CoverageDecision, CoverageRun
+from validation.skipping import next_page, refusal, skip_decision
 
 NEW = "validation/coverage/new.html"
+MAX_SKIPS = 100  # that the page of a run lists
 CSV_COLUMNS = (
     *("case", "stage", "key", "status", "error_kind", "error", "extent", "by", "why", "fault", "decision"),
     *("tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
@@ -44,9 +46,12 @@ STAGE_WORDS = {
 
 def _page_words(run: CoverageRun) -> dict[str, Any]:
     ended = run.status not in PipelineRun.LIVE
+    skips = selectors.skips_of(run)
     return {
         "budget_form": BudgetForm(),
         "queue": selectors.queue_counts([run.pk])[run.pk],
+        "skips": skips[:MAX_SKIPS],
+        "n_skips": skips.count(),
         "split": run.terms.get("split"),
         "may_ask": ended and not run.replay,
         "cases": selectors.case_rows(run, len(run.set_names)) if ended else [],
@@ -269,13 +274,26 @@ def decision(request: SignedInRequest, slug: str, decision: str) -> HttpResponse
         try:
             services.decide(decision=row, answer=request.POST.get("answer", ""), by=request.user, at=timezone.now())
         except DomainError as error:
-            if error.status_code == 409:  # somebody was quicker; their decision stays
-                messages.info(request, str(error))
-                return redirect("validation:coverage-queue", slug)
+            if (response := refusal(request, error, "validation:coverage-queue", slug)) is not None:
+                return response
             refused = error
         else:
-            return redirect("validation:coverage-queue", slug)
+            return next_page(request, "validation:coverage-queue", slug)
     return _decision_page(request, row, refused)
+
+
+@require_POST
+@signed_in
+def skip(request: SignedInRequest, slug: str, decision: str) -> HttpResponse:
+    """Leave a question to others; it does not come back to this physician."""
+    row = access.get_coverage_decision(request.user, slug, decision)
+    reason = request.POST.get("reason", "").replace("\x00", "")
+    try:
+        skip_decision(decision=row, reason=reason, by=request.user, at=timezone.now())
+    except DomainError as error:
+        response = refusal(request, error, "validation:coverage-queue", slug)
+        return response or _decision_page(request, row, error)
+    return next_page(request, "validation:coverage-queue", slug)
 
 
 def _decision_page(request: SignedInRequest, row: CoverageDecision, refused: DomainError | None) -> HttpResponse:

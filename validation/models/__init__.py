@@ -4,6 +4,7 @@ from validation.models.coverage import CoverageDecision, CoverageRun
 from validation.models.pairs import ErrorKind, MakingRun, NearMissPair, PairGroup, PairJudgement
 from validation.models.refinement import RefinementRun
 from validation.models.rubric_sets import CaseInSets, RubricSet, RubricSetItem, RubricSetMend
+from validation.models.skips import SkippedQuestion
 from validation.models.splitting import PointsCorrection, SplittingRun
 from validation.models.trials import TrialRun
 
@@ -21,6 +22,7 @@ __all__ = [
     "RubricSet",
     "RubricSetItem",
     "RubricSetMend",
+    "SkippedQuestion",
     "SplittingRun",
     "TrialRun",
 ]

@@ -11,10 +11,12 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from accounts.unread_cases import unread_by
 from consilium.core.audit import audited_in_bulk
 from consilium.core.identifiers import new_public_id
 from rubrics.models import Rubric, RubricContributor
 from scoring.models import PipelineRun, PipelineStep
+from validation.models.skips import SkippedQuestion
 
 COVERAGE = "coverage"
 FORWARD, BACK = "coverage", "coverage_back"  # the stages of such a run
@@ -70,6 +72,12 @@ class CoverageDecisionQuerySet(models.QuerySet["CoverageDecision"]):
         )
         published = Rubric.objects.current().filter(case=case)
         return self.exclude(Exists(drafts) & ~Exists(published))
+
+    def open_to(self, user_id: int | None) -> Self:
+        """Those that this physician may make: open, readable, not on their own drafts, and not skipped by them."""
+        skipped = SkippedQuestion.objects.filter(decision=OuterRef("pk"), physician=user_id)
+        rows = self.open().but_on_own_drafts(user_id).exclude(unread_by(user_id or 0, "step__case"))
+        return rows.exclude(Exists(skipped))
 
     def decided(self) -> Self:
         """Those that a physician has made."""

@@ -14,6 +14,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from accounts.unread_cases import unread_by
 from consilium.core.audit import audited, audited_in_bulk
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import (
@@ -26,6 +27,7 @@ from consilium.core.limits import (
 )
 from rubrics.models import Benchmark, Case
 from scoring.models import PipelineRun, PipelineStep
+from validation.models.skips import SkippedQuestion
 
 MAKING = "near_miss"  # the kind of the runs that make pairs
 MAX_JUDGEMENTS_DUE = 2
@@ -87,9 +89,11 @@ class NearMissPairQuerySet(models.QuerySet["NearMissPair"]):
         return self.filter(case__excluded_at=None)
 
     def open_to(self, user_id: int | None) -> Self:
-        """Those that still need a judgement, and that this physician has not judged."""
+        """Those that still need a judgement, and that this physician reads and has neither judged nor skipped."""
         mine = PairJudgement.objects.filter(pair=models.OuterRef("pk"), physician=user_id)
-        return self.on_cases_that_count().filter(state="proposed").exclude(models.Exists(mine))
+        skipped = SkippedQuestion.objects.filter(pair=models.OuterRef("pk"), physician=user_id)
+        rows = self.on_cases_that_count().exclude(unread_by(user_id or 0, "case")).filter(state="proposed")
+        return rows.exclude(models.Exists(mine)).exclude(models.Exists(skipped))
 
 
 @audited_in_bulk

@@ -19,7 +19,7 @@ from consilium.core.limits import (
     MAX_REASON_LENGTH,
 )
 from rubrics.models import Benchmark, Case
-from validation.models import ErrorKind, NearMissPair, PairGroup, PairJudgement
+from validation.models import ErrorKind, NearMissPair, PairGroup, PairJudgement, SkippedQuestion
 from validation.models.pairs import MAX_JUDGEMENTS_DUE
 from validation.near_miss import UnusableEdit, change_words, near_miss
 from validation.pairs.keys import free_key
@@ -161,6 +161,7 @@ def judge(*, pair: NearMissPair, answers: Answers, by: User, at: datetime) -> Pa
         "note": answers.note.strip(),
         "grade": answers.grade,
     }
+    SkippedQuestion.objects.filter(pair=row, physician=by).delete()
     if own is None:
         own = PairJudgement.objects.create(pair=row, physician=by, judged_at=at, **values)
     elif any(getattr(own, name) != value for name, value in values.items()):

@@ -10,5 +10,6 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/pairs/import/", views.import_page, name="pairs-import"),
     path("b/<slug:slug>/pairs/judge/", views.queue, name="pair-queue"),
     path("b/<slug:slug>/pairs/judge/<str:public_id>/", views.judge, name="pair-judge"),
+    path("b/<slug:slug>/pairs/judge/<str:public_id>/skip", views.skip, name="pair-skip"),
     path("b/<slug:slug>/pairs/<str:public_id>/", views.pair, name="pair"),
 ]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -22,6 +21,7 @@ from validation import access
 from validation.models import ErrorKind, NearMissPair, PairJudgement
 from validation.pairs import selectors, services
 from validation.pairs.forms import GroupForm, JudgementForm, PairFileForm, PairForm
+from validation.skipping import is_from_script, next_page, refusal, skip_pair
 
 PER_PAGE = 50
 MAX_LISTED_KEYS = 1000  # of cases that the browser offers
@@ -131,6 +131,7 @@ def pair(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "reference": reference,
         "candidate": candidate,
         "turns": turns_of(row.case),
+        "skips": row.skips.select_related("physician"),
         "judgements": [
             (judgement, grades[judgement.grade]) for judgement in row.judgements.select_related("physician")
         ],
@@ -164,16 +165,35 @@ def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         return _judge_page(request, row, own, JudgementForm.of(own))
     form = JudgementForm(request.POST)
     if not form.is_valid():
+        if is_from_script(request):
+            errors = {name: str(errors[0]) for name, errors in form.errors.items()}
+            return JsonResponse({"detail": "", "fields": errors}, status=422)
         return _judge_page(request, row, own, form, 422)
     try:
         services.judge(pair=row, answers=form.answers(), by=request.user, at=timezone.now())
     except DomainError as error:
-        if error.status_code == 409:  # somebody was quicker; their judgement stays
-            messages.info(request, str(error))
-            return redirect("validation:pair-queue", slug)
+        if (response := refusal(request, error, "validation:pair-queue", slug)) is not None:
+            return response
         form.add_error(None, str(error))
         return _judge_page(request, row, own, form, error.status_code)
-    return redirect("validation:pair-queue", slug)
+    return next_page(request, "validation:pair-queue", slug)
+
+
+@require_POST
+@signed_in
+def skip(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Leave a pair to others; it does not come back to this physician."""
+    row = access.get_pair_to_judge(request.user, slug, public_id)
+    reason = request.POST.get("reason", "").replace("\x00", "")
+    try:
+        skip_pair(pair=row, reason=reason, by=request.user, at=timezone.now())
+    except DomainError as error:
+        if (response := refusal(request, error, "validation:pair-queue", slug)) is not None:
+            return response
+        form = JudgementForm(request.POST)
+        form.add_error(None, str(error))
+        return _judge_page(request, row, None, form, error.status_code)
+    return next_page(request, "validation:pair-queue", slug)
 
 
 # The keys of the answers, one after the other over all questions.
@@ -196,6 +216,7 @@ def _judge_page(
     context = {
         "benchmark": benchmark,
         "pair": row,
+        "judged": own is not None,
         "reference": reference,
         "candidate": candidate,
         "turns": turns_of(row.case),

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
+from accounts.unread_cases import unread_by
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
 from annotation.selectors.eligibility import eligibilities
-from annotation.selectors.languages_read import unread_by, unreadable_pairs
+from annotation.selectors.languages_read import unreadable_pairs
 from rubrics.models import Case, Response
 
 LIVE = ~Q(status=Assignment.Status.RELEASED)

@@ -1,6 +1,6 @@
 // @ts-check
-/* Deciding about coverage and pairs from the keyboard: a digit gives the answer with that number, U goes back to the
-   one before. Keys are off while somebody types, and with a modifier. The form works without this script. */
+/* Questions about coverage and pairs from the keyboard: a digit gives the answer with that number, U goes back to the
+   previous question. Keys are off while somebody types, and with a modifier. */
 import { findAll, targetWithin } from "../../core/page.js";
 
 const TYPING = "input:not([type='radio']), textarea, select, [contenteditable], dialog[open]";

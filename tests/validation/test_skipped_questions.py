@@ -1,0 +1,118 @@
+"""Questions that reach only physicians who read the case, and the way out for those who cannot judge."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import PhysicianProfile, User
+from consilium.core.errors import Conflict
+from consilium.core.todo import todos_of
+from rubrics.models import Case
+from tests.scoring.conftest import Loopback, loopback, loopback_process  # noqa: F401  # fixtures
+from tests.validation.coverage.coverage_world import CoverageWorld, matching
+from tests.validation.pairs.pair_world import PairWorld, make_world, scripted
+from validation.coverage.selectors import open_decisions, queue_counts
+from validation.coverage.services import ask_physicians, decide
+from validation.models import CoverageDecision, NearMissPair, PairJudgement, SkippedQuestion
+from validation.pairs.selectors import open_pairs
+from validation.skipping import skip_decision, skip_pair
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def reads(user: User, *languages: str) -> None:
+    PhysicianProfile.objects.update_or_create(user=user, defaults={"languages": list(languages)})
+
+
+def asked(loopback: Loopback) -> CoverageWorld:  # noqa: F811  # the fixture
+    world = matching()
+    ask_physicians(run=world.run(loopback.url), at=timezone.now())
+    return world
+
+
+@pytest.fixture
+def two_pairs(db: None) -> PairWorld:
+    return make_world("ward", [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s")], {})
+
+
+def test_coverage_questions_reach_only_who_reads_the_case(loopback: Loopback) -> None:  # noqa: F811
+    world = asked(loopback)
+    Case.objects.filter(benchmark=world.benchmark).update(language="zh-Hans")
+    one, other = world.physicians
+    reads(one, "en", "da")
+    reads(other, "zh")
+    question = open_decisions(world.benchmark, other)[0]
+    path = f"/b/{world.benchmark.slug}/rubric-coverage/decide/"
+    assert not open_decisions(world.benchmark, one).exists()
+    assert signed_in(one).get(path).status_code == 200  # nothing to do
+    assert signed_in(one).get(f"{path}{question.public_id}/").status_code == 404
+    assert signed_in(other).get(f"{path}{question.public_id}/").status_code == 200
+    assert [len(list(todos_of(user))) for user in (one, other)] == [0, 1]
+    # What they have decided before they changed their profile stays theirs.
+    decide(decision=question, answer=question.OF_POINTS[0] if question.stage == "coverage" else "needed", by=other,
+           at=timezone.now())  # fmt: skip
+    reads(other, "en")
+    assert signed_in(other).get(f"{path}{question.public_id}/").status_code == 200
+
+
+def test_pairs_reach_only_who_reads_the_case(two_pairs: PairWorld) -> None:
+    Case.objects.filter(benchmark=two_pairs.benchmark, key="P1").update(language="zh")
+    one, other, unsaid = two_pairs.physicians
+    reads(one, "en", "da")
+    reads(other, "zh", "en")
+    pairs = [sorted(row.key for row in open_pairs(two_pairs.benchmark, user)) for user in (one, other, unsaid)]
+    assert pairs == [["P2"], ["P1", "P2"], ["P1", "P2"]]
+    path = f"/b/ward/pairs/judge/{two_pairs.pair('P1').public_id}/"
+    assert [signed_in(user).get(path).status_code for user in (one, other)] == [404, 200]
+
+
+def test_a_skipped_question_gives_no_answer_and_does_not_come_back(loopback: Loopback) -> None:  # noqa: F811
+    world = asked(loopback)
+    one, other = world.physicians
+    client, slug = signed_in(one), world.benchmark.slug
+    before = open_decisions(world.benchmark, one).count()
+    first = client.get(f"/b/{slug}/rubric-coverage/decide/")["Location"]
+    assert "Skip: cannot judge" in client.get(first).content.decode()
+    sent = client.post(f"{first}skip", {"reason": "Outside my field."})
+    assert sent.status_code == 302 and client.get(sent["Location"])["Location"] != first
+    row = CoverageDecision.objects.get(public_id=first.rstrip("/").rpartition("/")[2])
+    assert (row.answer, row.decided_by, row.skips.get().reason) == ("", None, "Outside my field.")
+    assert queue_counts([row.run_id])[row.run_id].decided == 0
+    assert open_decisions(world.benchmark, one).count() == before - 1
+    assert open_decisions(world.benchmark, other).count() == before
+    page = signed_in(world.admin).get(f"/b/{slug}/rubric-coverage/{row.run.public_id}/").content.decode()
+    assert "Outside my field." in page and "Skipped by physicians and still open: 1" in page
+    # Twice is once; who answers after all has not skipped it.
+    client.post(f"{first}skip", {})
+    assert SkippedQuestion.objects.count() == 1
+    answer = "full" if row.stage == "coverage" else "needed"
+    decide(decision=row, answer=answer, by=one, at=timezone.now())
+    assert not SkippedQuestion.objects.exists()
+    with pytest.raises(Conflict, match="but not skip it"):
+        skip_decision(decision=row, reason="", by=one, at=timezone.now())
+    with pytest.raises(Conflict, match="Someone else"):
+        skip_decision(decision=row, reason="", by=other, at=timezone.now())
+
+
+def test_a_skipped_pair_gives_no_judgement_and_does_not_come_back(two_pairs: PairWorld) -> None:
+    one, other, _third = two_pairs.physicians
+    path = f"/api/v1/benchmarks/ward/pairs-to-judge/{two_pairs.pair('P1').public_id}/skip/"
+    assert signed_in(one).post(path, {"why": ""}, content_type="application/json").status_code == 400
+    assert signed_in(one).post(path, {}, content_type="application/json").status_code == 204
+    assert [row.key for row in open_pairs(two_pairs.benchmark, one)] == ["P2"]
+    assert open_pairs(two_pairs.benchmark, other).count() == 2
+    assert not PairJudgement.objects.exists() and two_pairs.pair("P1").state == NearMissPair.State.PROPOSED
+    page = signed_in(two_pairs.admin).get(f"/b/ward/pairs/{two_pairs.pair('P1').public_id}/").content.decode()
+    assert f"Skipped by {one}" in " ".join(page.split())
+    two_pairs.judge("P1", by=0)
+    assert not SkippedQuestion.objects.exists()
+    with pytest.raises(Conflict, match="but not skip it"):
+        skip_pair(pair=two_pairs.pair("P1"), reason="", by=one, at=timezone.now())
