@@ -31,8 +31,8 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Coverage questions to decide"), f"{number:,}", url)],
-            action=(_("Decide coverage questions"), url),
+            figures=[navigation.HomeFigure(_("Questions about criteria"), f"{number:,}", url)],
+            action=(_("Answer questions"), url),
             made_up=benchmark.is_demo,
         )
 
@@ -47,8 +47,8 @@ def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Pairs to judge"), f"{number:,}", url)],
-            action=(_("Judge pairs"), url),
+            figures=[navigation.HomeFigure(_("Pairs of texts to compare"), f"{number:,}", url)],
+            action=(_("Compare texts"), url),
             made_up=benchmark.is_demo,
         )
 
@@ -87,7 +87,8 @@ def todos(user: User) -> Iterator[Todo]:
                 if card.action is not None:
                     button, url = card.action
                     title = str(card.title)
-                    yield Todo(figure.label, "", title, left=str(figure.value), button=button, url=url)
+                    left = str(figure.value)
+                    yield Todo(figure.label, "", title, left=left, button=button, url=url, slug=card.key)
 
 
 def waiting_lines(user: User, benchmark: Benchmark, case: Case | None) -> Iterator[Waits]:

@@ -6,12 +6,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation import access
+from annotation import access, navigation
 from annotation.selectors.reviews import handed_in
 from annotation.selectors.workload import workload
 from annotation.todo import task_of, todo_rows
 from consilium.core.htmx import SignedInRequest, signed_in
-from consilium.core.todo import seconds_of
+from consilium.core.todo import seconds_of, todos_of
 from rubrics.models import Benchmark
 
 
@@ -32,7 +32,10 @@ def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:
     load = workload(request.user, benchmark)
     shown, lines = handed_in(request.user, benchmark, page=request.GET.get("page"))
+    # What other apps have for this person comes last: it has no due date.
+    others = todos_of(request.user, without=navigation.todos)
     rows = todo_rows(load)
+    rows += [(todo, None) for todo in others if benchmark is None or todo.slug == benchmark.slug]
     listed = {part.batch.pk for _todo, part in rows if part is not None}
     batches = [row.batch for row in load.batches]
     batches += [*(row.batch for row in load.labels), *(row.batch for row in load.writing)]

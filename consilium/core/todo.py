@@ -24,7 +24,8 @@ class Todo:
     ``task`` is the kind of work, ``title`` the batch or whatever it belongs to, ``left`` how much there is, in words.
     ``seconds`` estimates the time that is left, or with ``each`` the time for one piece; None where nobody can say.
     ``url`` is opened by the button, or posted to where ``post`` is set; ``list_url`` is a page that lists the pieces.
-    ``first`` puts the line before all due dates, because it blocks other work.
+    ``first`` puts the line before all due dates, because it blocks other work. ``slug`` is that of the benchmark, where
+    the line is about one.
     """
 
     task: Text
@@ -39,6 +40,7 @@ class Todo:
     post: bool = False
     list_url: str = ""
     first: bool = False
+    slug: str = ""
 
     @property
     def days_left(self) -> int | None:
@@ -78,6 +80,6 @@ def register(source: Callable[[User], Iterable[Todo]]) -> None:
         _sources.append(source)
 
 
-def todos_of(user: User) -> list[Todo]:
-    """All that waits for ``user``, by due date."""
-    return by_due_date(todo for source in _sources for todo in source(user))
+def todos_of(user: User, *, without: Callable[[User], Iterable[Todo]] | None = None) -> list[Todo]:
+    """All that waits for ``user``, by due date; ``without`` leaves one source out."""
+    return by_due_date(todo for source in _sources if source != without for todo in source(user))

@@ -69,7 +69,7 @@ def _context(item: AuditItem) -> dict[str, Any]:
         "questions": [(name, labels[name], asks[name], item.answers.get(name)) for name in QUESTIONS],
         "outcomes": [
             ("sound", _("Sound"), _("The case can stay as it is.")),
-            ("revise", _("Revise"), _("The marked criteria go to the authors with your reason.")),
+            ("revise", _("Revise"), _("The authors receive your reason, with the criteria that you marked.")),
             ("remove", _("Remove"), _("You propose to exclude the case; an admin decides.")),
         ],
         "writable": item.done_at is None,

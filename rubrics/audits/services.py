@@ -194,19 +194,22 @@ def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, versi
 
 @transaction.atomic
 def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int, at: datetime) -> AuditItem:
-    """Hand a case in. *Revise* asks for the ticked criteria to be reworded; *remove* is for an admin to confirm."""
+    """Hand a case in. *Revise* asks for the ticked criteria to be reworded, or for the rubric as a whole to be revised
+    where none is ticked; *remove* is for an admin to confirm.
+    """
     row = save_finding(item=item, auditor=auditor, finding=finding, version=version)
     if missing := unready(row):
         raise DomainError(" ".join(missing))
     row.done_at = at
     row.save(update_fields=["done_at"])
     if row.outcome == Outcome.REVISE:
-        for criterion in Criterion.objects.filter(pk__in=row.criteria).order_by("pk"):
+        criteria: list[Criterion | None] = [*Criterion.objects.filter(pk__in=row.criteria).order_by("pk")]
+        for criterion in criteria or [None]:
             _ask_for_revision(row, criterion, auditor, at)
     return row
 
 
-def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
+def _ask_for_revision(row: AuditItem, criterion: Criterion | None, auditor: User, at: datetime) -> None:
     """Ask for one revision of each criterion: a second auditor's reason is added below the first one's."""
     reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
     open_requests = RevisionRequest.objects.filter(

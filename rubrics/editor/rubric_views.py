@@ -30,7 +30,7 @@ from rubrics.selectors.axes import used_axes
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
-from rubrics.versions.grading_evidence import evidence_for
+from rubrics.versions.grading_evidence import evidence_for, requests_for_the_whole
 from rubrics.waiting import waiting_for
 
 MAX_UPLOAD_BYTES = 16 << 20
@@ -71,6 +71,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "sides": [panel for panel in panels if panel.side is not None],
             "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
+            "whole": requests_for_the_whole(request.user, case),
             "shown_items": [(item, evidence.get(item.criterion or 0, [])) for item in items],
             "start": {
                 **stands,

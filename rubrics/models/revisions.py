@@ -12,7 +12,10 @@ from rubrics.models.responses import Response
 
 
 class RevisionRequest(models.Model):
-    """Somebody found a criterion at fault; its rubric waits for a new version, or for a reason to leave it."""
+    """Somebody found a criterion at fault; its rubric waits for a new version, or for a reason to leave it.
+
+    Without a criterion the request is about the rubric as a whole, which may lack one.
+    """
 
     class Status(models.TextChoices):
         OPEN = "open", _("Open")
@@ -21,7 +24,9 @@ class RevisionRequest(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="revision_requests")
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="revision_requests")
+    criterion = models.ForeignKey(
+        Criterion, null=True, blank=True, on_delete=models.PROTECT, related_name="revision_requests"
+    )
     response = models.ForeignKey(Response, null=True, on_delete=models.PROTECT, related_name="+")  # where it was found
     reason = models.TextField(_("reason"))
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
@@ -47,4 +52,4 @@ class RevisionRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.criterion_id}: {self.reason[:40]}"
+        return f"{self.criterion_id or self.rubric}: {self.reason[:40]}"

@@ -86,13 +86,14 @@ class OpenRubric:
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """A criterion that somebody asked to reword."""
+    """A criterion that somebody asked to reword; without one, a rubric to revise as a whole, with the reason."""
 
     key: str
     public_id: str
-    text: str
-    criterion: int
+    text: str | None
+    criterion: int | None
     n_requests: int  # requests
+    reason: str
 
 
 def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
@@ -141,7 +142,7 @@ _begun = CompiledQuery(
 
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     """Criteria that somebody asked to reword, most requests first; empty if ``user`` may not read the requests."""
-    rewordings = [Rewording(*row[:5]) for row in _rewordings.rows(benchmark=benchmark.pk)]
+    rewordings = [Rewording(*row[:6]) for row in _rewordings.rows(benchmark=benchmark.pk)]
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
@@ -151,7 +152,7 @@ _rewordings = CompiledQuery(
             rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
         )
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text", "criterion")
-        .annotate(n_requests=Count("pk"), latest=Max("created_at"))
+        .annotate(n_requests=Count("pk"), reason=Max("reason"), latest=Max("created_at"))
         .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]
     )
 )

@@ -18,9 +18,18 @@ OPEN = RevisionRequest.Status.OPEN
 
 @transaction.atomic
 def request_revision(
-    *, rubric: Rubric, criterion: Criterion, response: Response | None, reason: str, by: User | None, at: datetime
+    *,
+    rubric: Rubric,
+    criterion: Criterion | None,
+    response: Response | None,
+    reason: str,
+    by: User | None,
+    at: datetime,
 ) -> RevisionRequest:
-    """Ask for a criterion to be reworded. Each place has one open request: a second one replaces its reason."""
+    """Ask for a criterion to be reworded, or, without one, for the rubric as a whole to be revised.
+
+    Each place has one open request: a second one replaces its reason.
+    """
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Describe what is wrong with the criterion."))
@@ -49,7 +58,8 @@ def take_up_revisions(*, benchmark: Benchmark, requests: Collection[str], by: Us
     """Begin a new version of the rubric to answer the open ``requests`` (public ids), or go on with the one begun.
 
     From now on the requests name this version. They stay open until it is published without the criterion, which
-    answers them. `Conflict` where somebody has answered all of them by now.
+    answers them; those about the rubric as a whole are answered by any later version. `Conflict` where somebody has
+    answered all of them by now.
     """
     rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
     first = rows.select_related("rubric__case").first()

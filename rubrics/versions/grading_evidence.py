@@ -40,15 +40,24 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
     At most four queries, and one where there are none.
     """
     requests = RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
+    requests = requests.exclude(criterion=None)
     if not requests.exists() or not may_see_grading_evidence(user, case.benchmark):
         return {}
     rows = list(requests.select_related("response").order_by("-created_at", "-pk"))
-    marked = _passages({row.criterion_id for row in rows}, {row.response_id for row in rows if row.response_id})
+    marked = _passages({row.criterion_id for row in rows if row.criterion_id}, {row.response_id for row in rows if row.response_id})
     evidence: dict[int, list[RewordingEvidence]] = {}
     for row in rows:
+        assert row.criterion_id is not None
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
         evidence.setdefault(row.criterion_id, []).append(RewordingEvidence(row, passages[:MAX_PASSAGES]))
     return evidence
+
+
+def requests_for_the_whole(user: User, case: Case) -> list[RevisionRequest]:
+    """Open requests about the rubric as a whole, the latest first; none for whoever may not read them."""
+    rows = RevisionRequest.objects.filter(rubric__case=case, criterion=None, status=RevisionRequest.Status.OPEN)
+    requests = list(rows.order_by("-created_at", "-pk"))
+    return requests if requests and may_see_grading_evidence(user, case.benchmark) else []
 
 
 def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:
@@ -74,4 +83,4 @@ def open_requests(benchmark: Benchmark, criteria: Iterable[int]) -> set[int]:
     rows = RevisionRequest.objects.filter(
         rubric__case__benchmark=benchmark, criterion__in=list(criteria), status=RevisionRequest.Status.OPEN
     )
-    return set(rows.values_list("criterion", flat=True))
+    return {criterion for criterion in rows.values_list("criterion", flat=True) if criterion is not None}

@@ -104,5 +104,8 @@ def dismiss(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except DomainError as refused:
         return _page(request, benchmark, refused, answer)
-    messages.success(request, _("“%(text)s” stays as it is.") % {"text": row.criterion.text[:80]})
+    if row.criterion is None:
+        messages.success(request, _("The rubric stays as it is."))
+    else:
+        messages.success(request, _("“%(text)s” stays as it is.") % {"text": row.criterion.text[:80]})
     return redirect("rubrics:revisions", slug)

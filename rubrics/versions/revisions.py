@@ -17,10 +17,13 @@ Status = RevisionRequest.Status
 
 @dataclass(frozen=True, slots=True)
 class FaultyCriterion:
-    """A criterion of a rubric, and the requests to reword it, the latest first."""
+    """A criterion of a rubric, and the requests to reword it, the latest first.
+
+    ``criterion`` is None where the requests are about the rubric as a whole.
+    """
 
     rubric: Rubric
-    criterion: Criterion
+    criterion: Criterion | None
     number: int  # in the rubric
     points: int
     decisions: int  # that would have to be made again if it were reworded
@@ -82,11 +85,11 @@ def faulty_criteria(
     )
     shown = Paginator(pairs, per_page).get_page(page)
     keys = [(row["rubric"], row["criterion"]) for row in shown.object_list]
-    ids = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys}
-    requests: dict[tuple[int, int], list[RevisionRequest]] = {}
-    rows = RevisionRequest.objects.filter(rubric__in=ids[0], criterion__in=ids[1]).select_related(
-        "response__candidate", "closed_by", "taken_up_in"
-    )
+    ids = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys if criterion is not None}
+    requests: dict[tuple[int, int | None], list[RevisionRequest]] = {}
+    rows = RevisionRequest.objects.filter(
+        Q(criterion__in=ids[1]) | Q(criterion=None), rubric__in=ids[0]
+    ).select_related("response__candidate", "closed_by", "taken_up_in", "rubric__case")
     for row in rows.order_by("-created_at", "-pk"):
         requests.setdefault((row.rubric_id, row.criterion_id), []).append(row)
     items = {
@@ -96,18 +99,16 @@ def faulty_criteria(
         )
     }
     decisions = decision_counts(ids[1])
-    lines = [
-        FaultyCriterion(
-            items[key].rubric,
-            items[key].criterion,
-            items[key].position,
-            items[key].points,
-            decisions.get(key[1], 0),
-            requests[key],
-        )
-        for key in keys
-        if key in items
-    ]
+    lines = []
+    for key in keys:
+        if key in items:
+            item = items[key]
+            n_decided = decisions.get(item.criterion_id, 0)
+            lines.append(
+                FaultyCriterion(item.rubric, item.criterion, item.position, item.points, n_decided, requests[key])
+            )
+        elif key[1] is None:
+            lines.append(FaultyCriterion(requests[key][0].rubric, None, 0, 0, 0, requests[key]))
     return shown, lines
 
 
@@ -147,7 +148,7 @@ def csv_rows(benchmark: Benchmark, status: str) -> Iterator[Sequence[object]]:
         .select_related("rubric__case", "criterion", "response__candidate")
         .order_by("rubric__case__key", "criterion", "created_at", "pk")
     )
-    criteria = {row.criterion_id for row in rows}
+    criteria = {row.criterion_id for row in rows if row.criterion_id is not None}
     decisions = decision_counts(criteria)
     numbers = {
         (rubric, criterion): position
@@ -158,9 +159,9 @@ def csv_rows(benchmark: Benchmark, status: str) -> Iterator[Sequence[object]]:
     for row in rows:
         yield (
             row.rubric.case.key,
-            numbers.get((row.rubric_id, row.criterion_id)),
-            row.criterion.text,
-            decisions.get(row.criterion_id, 0),
+            numbers.get((row.rubric_id, row.criterion_id or 0)),
+            row.criterion.text if row.criterion else None,
+            decisions.get(row.criterion_id or 0, 0),
             row.response.candidate.name if row.response else None,
             row.response.sample if row.response else None,
             row.status,

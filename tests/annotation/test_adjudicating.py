@@ -150,7 +150,7 @@ def test_the_admin_reads_the_reasons_and_leaves_the_criterion_as_it_is(
 ) -> None:
     workshop, row, client = held
     admin, base = signed_in(workshop.admin), f"/b/{workshop.benchmark.slug}/revisions"
-    assert "No criteria have been ruled faulty" in admin.get(f"{base}/").content.decode()
+    assert "No revisions have been requested" in admin.get(f"{base}/").content.decode()
     rule(client, row, row.criteria[0], "faulty", "=It asks for two things.")
     page = admin.get(f"{base}/").content.decode()
     assert "It asks for two things." in page

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import PhysicianProfile, User
+from annotation.models import Membership
 from consilium.core.errors import Conflict
 from consilium.core.todo import todos_of
 from rubrics.models import Case
+from tests.factories import ExpertGroupFactory
 from tests.scoring.conftest import Loopback, loopback, loopback_process  # noqa: F401  # fixtures
 from tests.validation.coverage.coverage_world import CoverageWorld, matching
 from tests.validation.pairs.pair_world import PairWorld, make_world, scripted
@@ -72,6 +75,19 @@ def test_pairs_reach_only_who_reads_the_case(two_pairs: PairWorld) -> None:
     assert pairs == [["P2"], ["P1", "P2"], ["P1", "P2"]]
     path = f"/b/ward/pairs/judge/{two_pairs.pair('P1').public_id}/"
     assert [signed_in(user).get(path).status_code for user in (one, other)] == [404, 200]
+
+
+def test_my_work_lists_what_the_home_page_lists(two_pairs: PairWorld) -> None:
+    user = two_pairs.physicians[0]
+    member_of = ExpertGroupFactory(benchmark=two_pairs.benchmark)
+    Membership.objects.create(group=member_of, user=user, role="annotator")
+    elsewhere = Membership.objects.create(group=ExpertGroupFactory(), user=user, role="annotator").group.benchmark
+    client = signed_in(user)
+    listed = '<section class="card todo">'
+    for path in ("/", "/work/", reverse("annotation:work-in", args=["ward"])):
+        page = client.get(path).content.decode()
+        assert "Pairs of texts to compare" in page.partition(listed)[2].partition("</section>")[0], path
+    assert listed not in client.get(reverse("annotation:work-in", args=[elsewhere.slug])).content.decode()
 
 
 def test_a_skipped_question_gives_no_answer_and_does_not_come_back(loopback: Loopback) -> None:  # noqa: F811

@@ -8,6 +8,7 @@ import threading
 import pytest
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
@@ -193,6 +194,39 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     finish(item=other, auditor=second, finding=finding, version=1, at=AT)
     request.refresh_from_db()
     assert request.reason == "Senior audit: Names a drug withdrawn.\n\nSenior audit: And the dose."
+
+
+def test_a_fault_without_a_marked_criterion_reaches_authors_and_the_revisions(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = audit_form
+    finding = {"answers": {**SOUND, "necessity": False}, "outcome": "revise", "comment": "Nothing asks about allergy."}
+    assert send(client, item, "submit", **finding)[0] == 200
+    request = RevisionRequest.objects.get()
+    assert (request.criterion, request.rubric) == (None, item.rubric)
+    admin, author = Client(), Client()
+    admin.force_login(benchmark.roles.get().user)
+    writer = UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=writer, role="author")
+    author.force_login(writer)
+    words = "No criterion is marked; one may be missing."
+    pages = {
+        "revisions": admin.get("/b/own/revisions/"),
+        "audit": admin.get(f"/b/own/audits/{item.audit.public_id}/"),
+        "authors": author.get(reverse("rubrics:write", args=["own"])),
+        "editor": author.get(reverse("rubrics:write-rubric", args=["own", item.case.public_id])),
+        "table": admin.get("/b/own/revisions.csv"),
+    }
+    texts = {
+        name: (b"".join(page) if page.streaming else page.content).decode() for name, page in pages.items()
+    }
+    assert {name for name, text in texts.items() if "Nothing asks about allergy." in text} == set(texts)
+    assert all(words in texts[name] for name in ("revisions", "authors", "editor"))
+    assert "Go to the revisions" in texts["audit"]
+    # An admin may leave it as it is.
+    sent = admin.post("/b/own/revisions/dismiss/", {"request": request.public_id, "answer": "Asked elsewhere."})
+    assert sent.status_code == 302
+    assert "The rubric stays as it is." in admin.get("/b/own/revisions/?state=dismissed").content.decode()
 
 
 def test_removal_is_proposed_and_an_admin_confirms_it(audit_form: tuple[Benchmark, AuditItem, Client]) -> None:

@@ -13,10 +13,12 @@ from tests.axe import axe_violations
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import matching
 from validation.coverage.services import ask_physicians
-from validation.models import CoverageDecision
+from validation.models import CoverageDecision, SkippedQuestion
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+    from tests.conftest import Watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,3 +74,47 @@ def test_no_page_is_wider_than_its_window(new_page: Callable[..., Page], loopbac
             page.goto(f"/b/{slug}/{path}")
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
             assert axe_violations(page) == [], path
+
+
+def test_an_answer_survives_a_lost_connection(new_page: Callable[..., Page], loopback: Loopback, watch: Watch) -> None:
+    watch.allow("net::ERR_INTERNET_DISCONNECTED")
+    world = matching()
+    run = world.run(loopback.url)
+    ask_physicians(run=run, at=timezone.now())
+    page = new_page(user=world.physicians[0])
+    page.goto(f"/b/{world.benchmark.slug}/rubric-coverage/decide/")
+    page.wait_for_load_state()
+    question = page.url
+    page.context.set_offline(True)
+    page.keyboard.press("3")
+    expect(page.locator("#question-status")).to_contain_text("Not sent: the connection was lost.")
+    expect(page.locator("#question-status")).to_be_in_viewport()
+    expect(page.locator("button[name=answer][value=none], button[name=answer][value=wrong]")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    assert page.url == question and not CoverageDecision.objects.decided().exists()
+    page.context.set_offline(False)
+    page.wait_for_url(lambda url: url != question)
+    decision = CoverageDecision.objects.decided().get()
+    assert (decision.answer, decision.public_id) == (
+        "none" if decision.stage == "coverage" else "wrong",
+        question.rstrip("/").rpartition("/")[2],
+    )
+
+
+def test_who_cannot_judge_skips_with_keys(new_page: Callable[..., Page], loopback: Loopback) -> None:
+    world = matching()
+    ask_physicians(run=world.run(loopback.url), at=timezone.now())
+    page = new_page(user=world.physicians[0])
+    page.goto(f"/b/{world.benchmark.slug}/rubric-coverage/decide/")
+    page.wait_for_load_state()
+    question = page.url
+    page.keyboard.press("x")
+    dialog = page.get_by_role("dialog", name="Skip: cannot judge")
+    expect(dialog).to_be_visible()
+    assert axe_violations(page) == []
+    dialog.locator("textarea").fill("Outside my field.")
+    dialog.get_by_role("button", name="Skip").click()
+    page.wait_for_url(lambda url: url != question)
+    assert SkippedQuestion.objects.get().reason == "Outside my field."
+    assert not CoverageDecision.objects.decided().exists()

@@ -57,7 +57,7 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     world, run = with_questions(loopback)
     slug, (first, second) = world.benchmark.slug, world.physicians
     client = signed_in(first)
-    assert "Coverage questions to decide" in client.get("/").content.decode()
+    assert "Questions about criteria" in client.get("/").content.decode()
     begun = client.get(f"/b/{slug}/rubric-coverage/decide/")
     assert begun.status_code == 302
     page = client.get(begun["Location"]).content.decode()

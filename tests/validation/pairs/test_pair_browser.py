@@ -31,8 +31,7 @@ def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], wat
     expect(page.locator("mark.pair-mark")).to_have_count(2)
     assert axe_violations(page) == []
     page.keyboard.press("s")  # nothing is answered yet
-    expect(page.locator("fieldset .error, .pair-judge .error").first).to_be_visible()
-    page.wait_for_load_state()  # keys do nothing before
+    expect(page.locator("[data-field=single] .error")).to_be_in_viewport()
     assert PairJudgement.objects.count() == 0
     for key in "1367":  # the last answer to a question counts
         page.keyboard.press(key)
@@ -74,6 +73,29 @@ def test_a_refused_judgement_shows_the_first_question_without_an_answer(
     expect(page.locator("input[name=harm]").first).to_be_focused()
     page.keyboard.press("3")  # keys work from there
     expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+
+
+def test_a_judgement_survives_a_lost_connection_and_a_closed_page(new_page: Callable[..., Page], watch: Watch) -> None:
+    watch.allow("net::ERR_INTERNET_DISCONNECTED")
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {})
+    page = new_page(user=world.physicians[0])
+    page.goto("/b/ward/pairs/judge/")
+    page.wait_for_load_state()
+    page.context.set_offline(True)
+    for key in "136":
+        page.keyboard.press(key)
+    page.keyboard.press("s")
+    expect(page.locator("#question-status")).to_contain_text("Not sent: the connection was lost.")
+    expect(page.locator("#question-status")).to_be_in_viewport()
+    expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+    assert not PairJudgement.objects.exists()
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    later = context.new_page()
+    later.goto("/b/ward/pairs/judge/")
+    expect(later.get_by_text("You have judged 1 pair")).to_be_visible()
+    assert PairJudgement.objects.get().grade == "flawed"
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])

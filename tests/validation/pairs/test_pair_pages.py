@@ -83,7 +83,7 @@ def test_a_pair_by_hand_and_a_file(world: PairWorld) -> None:
 def test_a_physician_judges_and_sees_nothing_else(world: PairWorld) -> None:
     physician = world.physicians[0]
     client = signed_in(physician)
-    assert "Pairs to judge" in client.get("/").content.decode()
+    assert "Pairs of texts to compare" in client.get("/").content.decode()
     first = client.get("/b/ward/pairs/judge/")
     assert first.status_code == 302
     text = client.get(first["Location"]).content.decode()
