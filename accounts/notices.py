@@ -32,7 +32,8 @@ VOICES = {
 # How the page of notification settings describes each kind.
 ABOUT = {
     Kind.NEW_WORK: gettext_lazy(
-        "Responses or cases were assigned to you, or a pool from which you can claim responses was opened."
+        "Responses or cases were assigned to you, a pool from which you can claim responses was opened, or an audit "
+        "has cases for you."
     ),
     Kind.RETURNED: gettext_lazy("A checker returned a response to you with a note."),
     Kind.DUE: gettext_lazy("Three days and one day before your work is due, and once when it is overdue."),
@@ -50,7 +51,9 @@ ABOUT = {
         "An import, a report, a release, a training or a run failed: one that you started, or one in a benchmark that "
         "you manage."
     ),
-    Kind.BATCH: gettext_lazy("All work in a batch is completed."),
+    Kind.BATCH: gettext_lazy(
+        "All work in a batch or a senior audit is completed, or an auditor proposes to remove a case."
+    ),
     Kind.CONFLICT: gettext_lazy(
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
     ),
@@ -110,6 +113,13 @@ def _new_work(values: dict[str, Any]) -> Words:
     count, batch = int(values.get("count", 0)), values.get("batch", "")
     if not count:
         return Words(_("“%(batch)s” is open: you can claim responses from its pool.") % {"batch": batch})
+    if values.get("what") == "audit":
+        text = ngettext(
+            "%(count)d case of “%(batch)s” is waiting for an auditor.",
+            "%(count)d cases of “%(batch)s” are waiting for an auditor.",
+            count,
+        )
+        return Words(text % {"count": count, "batch": batch})
     if values.get("what") == "rulings":
         text = ngettext(
             "%(count)d ambiguous case is waiting for a ruling.",

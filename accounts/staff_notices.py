@@ -49,7 +49,15 @@ def end_of_job(values: dict[str, Any]) -> tuple[str, str]:
 
 
 def batch_completed(values: dict[str, Any]) -> tuple[str, str]:
-    """All work of a batch is done; the second sentence gives the conflicts that wait for an adjudicator."""
+    """All work of a batch is done; the second sentence gives the conflicts that wait for an adjudicator.
+
+    Or all cases of an audit are read, or an auditor proposes to remove a case.
+    """
+    if values.get("what") == "removal":
+        facts = {"batch": values.get("batch", ""), "case": values.get("case", "")}
+        return _("An auditor proposes to remove case %(case)s in “%(batch)s”.") % facts, ""
+    if values.get("what") == "audit":
+        return _("All cases of the audit “%(batch)s” are submitted.") % {"batch": values.get("batch", "")}, ""
     text = _("All work in “%(batch)s” is completed.") % {"batch": values.get("batch", "")}
     count = int(values.get("conflicts", 0))
     if not count:

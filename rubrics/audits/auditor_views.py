@@ -9,14 +9,17 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
+from rubrics import cited
 from rubrics.audits import access, report
 from rubrics.audits.services import QUESTIONS, AuditFinding, finish, put_back, save_finding, take_case
+from rubrics.editor.citation import citations_of
 from rubrics.models import AuditItem, CaseAudit
 from rubrics.selectors.conversation import turns_of
 
@@ -49,6 +52,7 @@ def take(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("rubrics:audit-item", slug, item.public_id)
 
 
+@never_cache  # the browser's Back shows what is stored: a submitted finding is read-only
 @require_safe
 @signed_in
 def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
@@ -59,13 +63,15 @@ def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 def _context(item: AuditItem) -> dict[str, Any]:
     case = item.case
+    rows = list(item.rubric.items.select_related("criterion").order_by("position"))
+    citations = [citations_of(row.citations) for row in rows]
     labels, asks = report.question_labels(), _asks()
     return {
         "benchmark": item.audit.benchmark,
         "item": item,
         "case": case,
         "turns": turns_of(case),
-        "rows": list(item.rubric.items.select_related("criterion").order_by("position")),
+        "rows": list(zip(rows, cited.describe_lists(item.audit.benchmark, citations), strict=True)),
         "questions": [(name, labels[name], asks[name], item.answers.get(name)) for name in QUESTIONS],
         "outcomes": [
             ("sound", _("Sound"), _("The case can stay as it is.")),

@@ -56,6 +56,17 @@ class CaseFilter:
         return {"state": self.state, **{name: values for name, values in chosen.items() if values}}
 
 
+def tags_and_languages(benchmark: Benchmark) -> tuple[list[tuple[str, int]], list[str]]:
+    """The tags of the cases that can be drawn, each with the number of these cases, and their languages."""
+    rows = CaseFilter().rubrics(benchmark).order_by().values_list("case__tags", "case__label_tags", "case__language")
+    tags: Counter[str] = Counter()
+    languages = set()
+    for own_tags, label_tags, language in rows:
+        tags.update({*own_tags, *label_tags})
+        languages.add(language)
+    return sorted(tags.items()), sorted(languages - {""})
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnCase:
     """A case of the frame, with the slices that it belongs to at the time of the draw."""

@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.languages import language_name
 from consilium.core.limits import MAX_TITLE_LENGTH
-from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
+from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter, tags_and_languages
 from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms
 from rubrics.models import Benchmark, Difficulty, Register
-from rubrics.selectors import lists
 
 
 class AuditForm(forms.Form):
@@ -28,6 +27,10 @@ class AuditForm(forms.Form):
         max_value=100,
         initial=20,
         widget=forms.NumberInput(attrs={"step": "any"}),
+        error_messages={
+            "min_value": _("Enter a share from 0.1% to 100%."),
+            "max_value": _("Enter a share from 0.1% to 100%."),
+        },
     )
     auditors_per_case = forms.IntegerField(
         label=_("Auditors per case"),
@@ -56,12 +59,12 @@ class AuditForm(forms.Form):
         super().__init__(*args, **kwargs)
         today = date_format(timezone.localdate(), "DATE_FORMAT")
         self.fields["title"].initial = _now("Audit of %(date)s") % {"date": today}
-        tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
+        tags, languages = tags_and_languages(benchmark)
         for name, choices in (
             ("difficulty", list(Difficulty.choices)),
             ("register", list(Register.choices)),
-            ("language", [(code, language_name(code)) for code in lists.languages(benchmark)]),
-            ("tag", tags),
+            ("language", [(code, language_name(code)) for code in languages]),
+            ("tag", [(tag, f"{tag} ({count})") for tag, count in tags]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)

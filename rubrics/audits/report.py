@@ -12,7 +12,7 @@ from accounts.models import User
 from rubrics.audits.access import open_to
 from rubrics.audits.findings import AuditAnswers, AuditorAgreement, Rate, agreement_of, rates
 from rubrics.audits.services import QUESTIONS
-from rubrics.models import AuditItem, Benchmark, CaseAudit, Criterion, RubricItem
+from rubrics.models import AuditItem, Benchmark, Case, CaseAudit, Criterion, RubricItem
 
 RATE_COLUMNS = (
     *("what", "n_defective", "n_read", "rate", "rate_low", "rate_high", "wilson_low", "wilson_high"),
@@ -128,6 +128,16 @@ def defects_of(audit: CaseAudit) -> list[Defect]:
         )
         for row in rows
     ]
+
+
+def drawn_cases(audit: CaseAudit) -> list[tuple[Case, int, int]]:
+    """The drawn cases in the order in which they are read, with the numbers of readings submitted and requested."""
+    cases: dict[int, tuple[Case, int, int]] = {}
+    rows = audit.items.select_related("case").order_by("position", "number")
+    for row in rows.defer("case__conversation", "case__reference_answer", "case__metadata"):
+        case, n_done, n_items = cases.get(row.case_id, (row.case, 0, 0))
+        cases[row.case_id] = (case, n_done + (row.done_at is not None), n_items + 1)
+    return list(cases.values())
 
 
 def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
@@ -17,6 +18,7 @@ from consilium.core.limits import MAX_AUDIT_COMMENT_LENGTH
 from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
 from rubrics.audits.access import open_to
+from rubrics.audits.audit_notices import notify_of_finding, notify_of_new_audit
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest
 from rubrics.services.beginning import unfinished_or_new
@@ -58,12 +60,35 @@ def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
     return draw
 
 
+def auditors_of(benchmark: Benchmark) -> QuerySet[AuthoringRole]:
+    """The roles of the auditors of a benchmark."""
+    return AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUDITOR, active=True)
+
+
+def refuse_too_many_auditors(benchmark: Benchmark, per_case: int) -> None:
+    """`DomainError` if a case is to have more auditors than there are. One may be appointed after the draw."""
+    auditors = auditors_of(benchmark).count()
+    if per_case > max(1, auditors):
+        text = ngettext(
+            "The benchmark has %(n)d auditor, so a case cannot have %(asked)d. Appoint more auditors, or enter a "
+            "smaller number of auditors per case.",
+            "The benchmark has %(n)d auditors, so a case cannot have %(asked)d. Appoint more auditors, or enter a "
+            "smaller number of auditors per case.",
+            auditors,
+        )
+        raise DomainError(text % {"n": auditors, "asked": per_case})
+
+
 @transaction.atomic
 def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> tuple[CaseAudit, bool]:
     """The open audit with this title and exactly this draw, and False; else a new one by `create_audit`, and True.
 
+    `DomainError` where a case would have more auditors than the benchmark has.
+
     Audits of a benchmark are drawn one after the other, so that a form that is sent twice at once draws one.
     """
+
+    refuse_too_many_auditors(benchmark, terms.auditors_per_case)
 
     def same_audit() -> QuerySet[CaseAudit]:
         return CaseAudit.objects.filter(
@@ -114,6 +139,7 @@ def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at
         ),
         batch_size=1000,
     )
+    notify_of_new_audit(audit, at=at)
     return audit
 
 
@@ -206,6 +232,7 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
         criteria: list[Criterion | None] = [*Criterion.objects.filter(pk__in=row.criteria).order_by("pk")]
         for criterion in criteria or [None]:
             _ask_for_revision(row, criterion, auditor, at)
+    notify_of_finding(row, at=at)
     return row
 
 

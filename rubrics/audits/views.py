@@ -18,8 +18,15 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.audits import access, report
 from rubrics.audits.forms import AuditForm
-from rubrics.audits.services import close_audit, confirm_removal, plan_audit, start_audit
-from rubrics.models import AuthoringRole, Benchmark, Case, CaseAudit
+from rubrics.audits.services import (
+    auditors_of,
+    close_audit,
+    confirm_removal,
+    plan_audit,
+    refuse_too_many_auditors,
+    start_audit,
+)
+from rubrics.models import Benchmark, Case, CaseAudit
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 50
@@ -43,8 +50,7 @@ def audits(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _auditors(benchmark: Benchmark) -> int:
-    roles = AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUDITOR, active=True)
-    return roles.count()
+    return auditors_of(benchmark).count()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -83,6 +89,7 @@ def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid():
         try:
+            refuse_too_many_auditors(benchmark, form.cleaned_data["auditors_per_case"])
             draw = plan_audit(benchmark=benchmark, terms=form.terms())
         except DomainError as refused:
             context["problems"] = [str(refused)]
@@ -93,7 +100,11 @@ def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
                 "readings": len(draw.cases) * form.cleaned_data["auditors_per_case"],
             }
     else:
-        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["problems"] = [
+            f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
+            for name, errors in form.errors.items()
+            for error in errors
+        ]
     return render(request, f"{NEW}#draw", context)
 
 
@@ -119,6 +130,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             )
         ],
         "defects": report.defects_of(audit),
+        "drawn": report.drawn_cases(audit),
         "progress": report.counted(CaseAudit.objects.filter(pk=audit.pk)).get(),
         "administers": is_admin(request.user, audit.benchmark),
         "auditors": _auditors(audit.benchmark),

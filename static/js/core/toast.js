@@ -38,6 +38,11 @@ export function toast(text, level = "info", { action, shownMs } = {}) {
   return item;
 }
 
+/** Take away messages about errors: what was refused has been done since. */
+export function clearErrors() {
+  for (const item of document.querySelectorAll("#toasts .toast.error")) item.remove();
+}
+
 /**
  * @param {HTMLElement} item the message
  * @param {{ label: string, run: () => void }} action

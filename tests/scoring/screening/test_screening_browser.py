@@ -63,3 +63,24 @@ def test_cases_are_decided_with_keys(new_page: Callable[..., Page], bench: Bench
     page.get_by_role("button", name="Exclude selected").click()
     expect(page.locator("tr[data-decision=exclude]")).to_have_count(3)
     assert set(Case.objects.exclude(exclusion="").values_list("exclusion_reason", flat=True)) == {"all of them"}
+
+
+def test_the_close_dialog_counts_what_is_undecided_now(new_page: Callable[..., Page], bench: Benchmark) -> None:
+    admin = bench.roles.get().user
+    client = Client()
+    client.force_login(admin)
+    page = new_page(user=admin)
+    page.goto(begin(client))
+    rows, text = page.locator("tr[data-row]"), page.locator("#close-text")
+    expect(rows).to_have_count(2)
+    expect(text).to_contain_text("2 flagged cases are undecided")
+    rows.first.locator("summary").click()
+    rows.first.locator("details.why button").click()  # without a reason
+    expect(page.locator("#toasts .error")).to_be_visible()
+    rows.first.locator("[name=reason]").fill("Solved by all.")
+    rows.first.locator("details.why button").click()
+    expect(rows.first).to_have_attribute("data-decision", "exclude")
+    expect(text).to_contain_text("1 flagged case is undecided")
+    expect(page.locator("#toasts .error")).to_have_count(0)
+    rows.first.get_by_role("button", name="Undo").click()
+    expect(text).to_contain_text("2 flagged cases are undecided")

@@ -131,10 +131,26 @@ function findingOf({ answers, criteria, outcome, comment }) {
 }
 
 /** @param {Record<string, any>} state */
-function inWords({ outcome, comment }) {
+function inWords({ answers, criteria, outcome, comment }) {
   const radio = findAll(form, "[name=outcome]", HTMLInputElement).find(({ value }) => value === outcome);
   const label = radio?.closest("label")?.querySelector("b")?.textContent ?? "";
-  return [label, comment].filter(Boolean).join(" · ");
+  const faults = QUESTIONS.filter((name) => answers[name] === false).map(questionLabel);
+  const numbers = findAll(document, "[name=criteria]", HTMLInputElement)
+    .filter((box) => criteria.includes(Number(box.value)))
+    .map((box) => box.closest("label")?.querySelector(".num")?.textContent ?? "");
+  const parts = [
+    label,
+    faults.length ? `${text("fault")}: ${faults.join(", ")}` : "",
+    numbers.length ? text("marked").replace("NUMBERS", numbers.join(", ")) : "",
+    comment,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** @param {string} name of a question */
+function questionLabel(name) {
+  const legend = form.querySelector(`[data-question="${name}"] legend`);
+  return legend?.lastChild?.textContent?.trim() ?? "";
 }
 
 const conflicts = startConflicts({
@@ -181,10 +197,23 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   await queue.settle(answer, [[item, entry]]);
+  if (answer.status === 0) {
+    refuse(text("not_submitted"));
+    window.addEventListener("online", askAgain, { once: true });
+  }
   // Handing in was refused; the finding is saved all the same.
   if (queue.halted === "refused") queue.halted = "";
   queue.stopWaiting();
   queue.flush();
+});
+
+function askAgain() {
+  if (!refusal.hidden) refuse(text("submit_again"));
+}
+
+/* Back after handing in: the browser may show the page as it was, though the finding is final. */
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted && leaving) location.reload();
 });
 
 /* What an earlier visit left unsaved is shown in the form, and sent. */

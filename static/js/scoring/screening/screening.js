@@ -3,6 +3,7 @@
    Keys are off while somebody types. The forms work without this script. */
 import { neighbour } from "../../core/neighbour.js";
 import { find, findAll } from "../../core/page.js";
+import { clearErrors } from "../../core/toast.js";
 
 const TYPED_IN = "input:not([type=checkbox]), textarea, select, dialog";
 
@@ -80,6 +81,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (!(event instanceof CustomEvent)) return;
   const id = event.detail.target?.id ?? "";
   if (!id.startsWith("case-")) return;
+  clearErrors();
   const row = document.getElementById(id);
   const all = rows();
   const after = all.slice((row ? all.indexOf(row) : -1) + 1);
