@@ -16,6 +16,7 @@ from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.style import Palette
+from rubrics.slice_words import slice_words, value_words
 from validation.files.coverage_tables import POINTS
 from validation.files.table_rows import ALL
 from validation.models import CoverageDecision
@@ -254,8 +255,8 @@ def _comparisons(report: Report) -> PageTable:
         "comparisons",
         _("Two sets on the same gold points"),
         [
-            (_("First"), False),
-            (_("Second"), False),
+            (pgettext("of two", "First"), False),
+            (pgettext("of two", "Second"), False),
             (_("First only"), True),
             (_("Second only"), True),
             (_("Difference"), True),
@@ -285,7 +286,7 @@ def _by_axis(report: Report) -> PageTable:
     for table, label in (("coverage", lambda row: row["set"]), ("coverage_controls", control_label)):
         for row in table_of(report, table).dicts():
             if row["slice"] != ALL:
-                own = groups.setdefault(row["slice"], [])
+                own = groups.setdefault(slice_words(row["slice"]), [])
                 own.append([label(row), _count(row["n_points"]), _cell(row, "cia"), _plain(row["cia_partly"])])
     columns = [
         (pgettext("of rubrics", "Set"), False),
@@ -384,7 +385,7 @@ def figures(report: Report) -> Iterator[Figure]:
 
 
 def _axis(row: Row) -> str:
-    return str(row["slice"]).removeprefix("axis:")
+    return value_words("axis", str(row["slice"]).removeprefix("axis:"))
 
 
 def _point(label: str, row: Row, series: str) -> Point:

@@ -19,6 +19,7 @@ from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.pairs import Delta, Shares, delta_dots, stacked_shares
 from consilium.figures.style import Palette
+from rubrics.slice_words import slice_words
 from validation.files.table_rows import ALL
 from validation.models import ErrorKind
 from validation.trials.inputs import DANGEROUS, NO_RUBRIC_NAME
@@ -195,8 +196,8 @@ def _comparisons(report: Report) -> PageTable:
         "pair_comparisons",
         _("Two sets on the pairs that both decide"),
         [
-            (_("First"), False),
-            (_("Second"), False),
+            (pgettext("of two", "First"), False),
+            (pgettext("of two", "Second"), False),
             (_("Pairs"), True),
             (_("First only"), True),
             (_("Second only"), True),
@@ -282,7 +283,7 @@ def slice_label(name: str) -> str:
     column, _colon, value = name.partition(":")
     if column == "kind":
         return kind_label(value)
-    return f"{_('Axis') if column == 'axis' else _('Tag')}: {value}"
+    return slice_words(name)
 
 
 def kind_label(value: str) -> str:

@@ -20,6 +20,7 @@ from consilium.core.i18n import translate
 from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.score_slopes import ScoreSlope, score_slopes
 from consilium.figures.style import Palette
+from rubrics.slice_words import value_words
 from validation.files.table_rows import ALL
 
 SHOWN_ROWS = 20  # of a list; its file has all
@@ -173,7 +174,7 @@ def _by_slice(report: Report, prefix: str, title: str) -> PageTable:
     for row in table_of(report, "refinement").dicts():
         if row["slice"].startswith(prefix):
             cells = [f"{row['n']:,}", _plain(row["base"], 1), _plain(row["refined"], 1), _points(row, "gain")]
-            own = groups.setdefault(row["slice"].removeprefix(prefix), [])
+            own = groups.setdefault(value_words(*row["slice"].split(":", 1)), [])
             own.append([arm_label(row["arm"], facts), *cells])
     columns = [
         (pgettext("of a refinement", "Arm"), False),
@@ -318,7 +319,7 @@ def figures(report: Report) -> Iterator[Figure]:
     rows = [row for row in table_of(report, "refinement").dicts() if row["slice"].startswith(AXIS)]
     points = [
         Point(
-            row["slice"].removeprefix(AXIS),
+            value_words("axis", row["slice"].removeprefix(AXIS)),
             row["gain"],
             row["gain_low"],
             row["gain_high"],

@@ -14,13 +14,13 @@ def votes_outstanding(questions: Any, **conditions: Any) -> Exists:
 
     ``questions`` is a list of public ids, or an expression that gives JSON. Tasks in closed batches are over.
     """
-    rows = LabelTask.objects.filter(
-        case=OuterRef("case"),
-        status__in=LabelTask.OPEN,
-        batch__frame__questions__contains=questions,
-        **conditions,
-    )
-    return Exists(rows.exclude(batch__status=Batch.Status.CLOSED))
+    return Exists(open_tasks(questions).filter(case=OuterRef("case"), **conditions))
+
+
+def open_tasks(questions: Any) -> QuerySet[LabelTask]:
+    """Tasks in which somebody still has to answer ``questions``, as in `votes_outstanding`."""
+    rows = LabelTask.objects.filter(status__in=LabelTask.OPEN, batch__frame__questions__contains=questions)
+    return rows.exclude(batch__status=Batch.Status.CLOSED)
 
 
 def is_shown() -> Q:

@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isnan
 
 from annotation.acuity.moves import CaseMoves, moves_of
+from annotation.acuity.outstanding import open_tasks
 from annotation.acuity.panel import (
     AmbiguousRule,
     PanelAgreement,
@@ -43,6 +44,11 @@ class PanelResult:
     def shares(self) -> list[float | None]:
         """The distribution q by level; None without a vote."""
         return [float(share) for share in self.panel.q] if self.panel.m else [None] * len(self.panel.q)
+
+    @property
+    def n_between(self) -> int:
+        """How many of the votes lie between two levels."""
+        return int((self.panel.low != self.panel.high).sum())
 
     @property
     def dispersion(self) -> float | None:
@@ -153,6 +159,12 @@ def level_results(question: LabelQuestion, n_annotators: dict[int, int]) -> Leve
         status = panel.status(rule, question.minimum_answers)
         cases.append(PanelResult(pk, key, public_id, is_stub, n_annotators.get(pk, 0), panel, status))
     return LevelResults(question, scale, cases, votes, later, rule)
+
+
+def assigned_with_too_few(results: LevelResults) -> int:
+    """How many of the cases with too few votes somebody still has to vote on."""
+    few = [case.id for case in results.cases if case.status == PanelStatus.TOO_FEW]
+    return open_tasks([results.question.public_id]).filter(case__in=few).values("case").distinct().count()
 
 
 # Files --------------------------------------------------------------------------------------------------------------

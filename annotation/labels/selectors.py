@@ -142,7 +142,7 @@ def question_lines(task: LabelTask) -> list[QuestionLine]:
         line = QuestionLine(
             question.public_id,
             number,
-            _(READ_QUESTION) if question.is_read else question.text,
+            _(READ_QUESTION) if question.is_read else question.shown_text,
             acuity=question.kind in (LabelQuestion.Kind.ACUITY, LabelQuestion.Kind.LEVELS),
             read=question.is_read,
             levels=question.is_levels,

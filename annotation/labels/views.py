@@ -18,7 +18,7 @@ from annotation import access
 from annotation.acuity.moves import Move, total_of
 from annotation.acuity.outstanding import second_rounds
 from annotation.acuity.panel import PanelStatus
-from annotation.acuity.panel_results import case_columns, case_rows
+from annotation.acuity.panel_results import assigned_with_too_few, case_columns, case_rows
 from annotation.acuity.ruling_selectors import ruling_lines
 from annotation.acuity.votes import VOTE_COLUMNS, VOTE_TEXT, cast_votes, vote_rows
 from annotation.dashboard.views import csv_file
@@ -296,6 +296,7 @@ def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpRes
         "show": show,
         "states": [(str(status), label, level_results.state_counts[status]) for status, label in _STATUSES.items()],
         "n_too_few": level_results.state_counts[PanelStatus.TOO_FEW],
+        "n_assigned": assigned_with_too_few(level_results),
         "page_obj": page,
         "lines": [(case, level_results.reference(case), _STATUSES[case.status]) for case in page.object_list],
         "moves": [(case, level_results.words(case.first), level_results.words(case.last)) for case in moves],

@@ -23,6 +23,8 @@ CANNOT_TELL = "cannot-tell"  # the value of a vote that names no level
 NO_LEVEL = "no-level"  # what a reader marks where a response advises no level
 # The text of the question about responses; there is one on each scale, made with its first batch.
 READ_QUESTION = gettext_noop("Which level of care does this response advise, for the case as it is described?")
+# The text with which a question on a scale of levels of care begins.
+LEVEL_QUESTION = gettext_noop("What care does this case need, as it is described, and how soon?")
 FIRST_ROUND, LAST_ROUND = 1, 2  # of votes; only those of the first round are independent
 
 
@@ -122,6 +124,11 @@ class LabelQuestion(models.Model):
     def is_read(self) -> bool:
         """Whether its answers say which level of a scale a response advises."""
         return bool(self.kind == LabelQuestion.Kind.READ)
+
+    @property
+    def shown_text(self) -> str:
+        """The question as its readers see it: that of a shipped scale in their language, else as it was written."""
+        return gettext(LEVEL_QUESTION) if self.text == LEVEL_QUESTION and self.scale_id else self.text
 
     @property
     def choices(self) -> list[dict[str, str]]:

@@ -135,6 +135,7 @@ def _stored(row: WritingTask) -> dict[str, Any]:
         "reference": selectors.reference_begun_from(row),
         "version": row.version,
         "client_id": str(row.client_id or ""),
+        "privacy": privacy_advice(row.text),
         "at": timezone.localtime(row.saved_at).strftime("%H:%M:%S") if row.saved_at else "",
     }
 
@@ -147,6 +148,7 @@ def _context(request: SignedInRequest, row: WritingTask) -> dict[str, Any]:
         "terms": terms,
         "benchmark": row.batch.group.benchmark,
         "reading": reading_pages.reading_of(row.case, ""),
+        "privacy": privacy_advice(row.text),
         "references": selectors.references_of(row),
         "begun_from": selectors.reference_begun_from(row),
         "place": selectors.place_of(row),

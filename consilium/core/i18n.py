@@ -6,10 +6,22 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.formats import get_format
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import get_language, gettext, gettext_lazy, override, pgettext_lazy
 
 from consilium.core.from_english import from_english
 from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase
+
+
+# Codes among the values of phrases → their words.
+CODES = {
+    "extent": {
+        "full": pgettext_lazy("coverage", "Full"),
+        "partly": pgettext_lazy("coverage", "Partly"),
+        "none": pgettext_lazy("coverage", "Not at all"),
+        "invalid": gettext_lazy("invalid"),
+        "missing": gettext_lazy("missing"),
+    }
+}
 
 
 def translate(text: Any) -> str:
@@ -21,10 +33,15 @@ def translate(text: Any) -> str:
     if isinstance(text, Labelled):
         return f"{text.label}{_punctuation('AFTER_LABEL', AFTER_LABEL)}{translate(text.phrase)}"
     template = gettext(text.template)
-    values = {
-        name: translate(value) if isinstance(value, Phrase | Joined) else value for name, value in text.values.items()
-    }
+    values = {name: _value(name, value) for name, value in text.values.items()}
     return template % values if values else template
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, Phrase | Joined):
+        return translate(value)
+    word = CODES.get(name, {}).get(value) if isinstance(value, str) else None
+    return value if word is None else str(word)
 
 
 def _punctuation(name: str, english: str) -> str:

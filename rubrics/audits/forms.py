@@ -15,6 +15,7 @@ from consilium.core.limits import MAX_TITLE_LENGTH
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter, tags_and_languages
 from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms
 from rubrics.models import Benchmark, Difficulty, Register
+from rubrics.slice_words import slice_words
 
 
 class AuditForm(forms.Form):
@@ -28,8 +29,8 @@ class AuditForm(forms.Form):
         initial=20,
         widget=forms.NumberInput(attrs={"step": "any"}),
         error_messages={
-            "min_value": _("Enter a share from 0.1% to 100%."),
-            "max_value": _("Enter a share from 0.1% to 100%."),
+            "min_value": _("Enter a share from 0.1%% to 100%%."),
+            "max_value": _("Enter a share from 0.1%% to 100%%."),
         },
     )
     auditors_per_case = forms.IntegerField(
@@ -64,7 +65,7 @@ class AuditForm(forms.Form):
             ("difficulty", list(Difficulty.choices)),
             ("register", list(Register.choices)),
             ("language", [(code, language_name(code)) for code in languages]),
-            ("tag", [(tag, f"{tag} ({count})") for tag, count in tags]),
+            ("tag", [(tag, f"{slice_words(tag)} ({count})") for tag, count in tags]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)

@@ -27,6 +27,7 @@ from rubrics.audits.services import (
     start_audit,
 )
 from rubrics.models import Benchmark, Case, CaseAudit
+from rubrics.slice_words import slice_words
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 50
@@ -122,7 +123,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "report": audit_report,
         "tables": [
             # Slices in which no case was read yet are only in the file.
-            (title, [(labels.get(rate.name, rate.name), rate) for rate in audit_report.of(kind) if rate.n])
+            (title, [(labels.get(rate.name) or slice_words(rate.name), rate) for rate in audit_report.of(kind) if rate.n])
             for title, kind in (
                 (_("By outcome"), "outcome"),
                 (_("At fault, by question"), "question"),

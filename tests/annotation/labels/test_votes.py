@@ -31,7 +31,7 @@ from annotation.labels.services import (
     save_answer,
     submit_labels,
 )
-from annotation.models import LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave
 from rubrics.acuity.scales import FOUR
@@ -400,3 +400,23 @@ def test_of_two_saves_at_once_one_is_stale(version: int) -> None:
     assert outcomes == ["urgent-care"]
     answer = LabelAnswer.objects.get()
     assert (answer.value, answer.version) == ("urgent-care", version + 1)
+
+
+def test_the_page_says_what_decides_and_which_cases_are_already_assigned(panel: Panel) -> None:
+    """The same shares, once with a median on a level and once on a border."""
+    panel.say("a", "self-care", "self-care", "self-care", "primary-care", "primary-care")
+    border = "self-care|primary-care"
+    panel.say("b", "self-care", "self-care", border, border, "primary-care")
+    results = level_results_of(panel.question)
+    assert results.cases[0].shares == results.cases[1].shares == [0.6, 0.4, 0, 0]
+    assert [str(case.status) for case in results.cases[:2]] == ["clear", "boundary"]
+    assert [case.n_between for case in results.cases[:2]] == [0, 2]
+    client = signed_in(panel.admin)
+    url = f"/b/panel/labels/{panel.question.public_id}/"
+    page = " ".join(client.get(url).content.decode().split())
+    assert "2 between levels" in page and "The reference is the median of the votes" in page
+    assert "2 cases have fewer than 3 votes" in page and "All of them are already assigned." in page
+    assert "Assign cases" not in page
+    Batch.objects.filter(pk=panel.batch.pk).update(status=Batch.Status.CLOSED)
+    page = " ".join(client.get(url).content.decode().split())
+    assert "already assigned" not in page and "Assign cases" in page

@@ -134,3 +134,44 @@ def test_a_refusal_without_words_is_shown_and_loses_nothing(
     page.unroute("**/save/")
     page.locator("#comment").fill("kept, and shorter")
     wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept, and shorter", message="it is sent")
+
+
+def test_offline_it_is_not_submitted_and_the_page_says_so(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    page = open_item(new_page, item)
+    expect(page.locator("#finding")).to_contain_text("After you submit, it cannot be changed.")
+    for key in ("1", "2", "3", "4", "s"):
+        page.keyboard.press(key)
+    expect(page.locator("#saving")).to_have_text("Saved")
+    page.context.set_offline(True)
+    page.locator("#comment").fill("kept")
+    expect(page.locator("#saving")).to_contain_text("No connection")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("Not submitted: the connection was lost.")
+    fits = "(id) => { const e = document.getElementById(id); return e.scrollWidth <= e.clientWidth; }"
+    assert page.evaluate(fits, "finding")
+    page.context.set_offline(False)
+    expect(page.locator("#refusal")).to_contain_text("You can submit now.")
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept", message="it is sent")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: item.public_id not in url)
+    page.go_back()
+    page.wait_for_url(lambda url: item.public_id in url)
+    expect(page.get_by_text("Your findings are final.")).to_be_visible()
+    expect(page.locator("#comment")).not_to_be_editable()
+
+
+def test_two_tabs_show_the_marks_that_differ(new_page: Callable[..., Page], item: AuditItem, watch: Watch) -> None:
+    watch.allow("status of 409")
+    page = open_item(new_page, item)
+    other = page.context.new_page()
+    other.goto(f"/b/own/audits/cases/{item.public_id}/")
+    boxes = "[name=criteria]"
+    other.locator(boxes).nth(0).check()
+    expect(other.locator("#saving")).to_have_text("Saved")
+    page.locator(boxes).nth(1).check()
+    expect(page.locator("#choice")).to_be_visible()
+    expect(page.locator("#choice [data-theirs]")).to_have_text("Criteria marked: 1")
+    expect(page.locator("#choice [data-mine]")).to_have_text("Criteria marked: 2")

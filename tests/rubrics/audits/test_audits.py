@@ -11,10 +11,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, PhysicianProfile, User
+from accounts.notices import words_of
+from rubrics.audits.access import open_to
+from rubrics.audits.drawing import tags_and_languages
 from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rates
 from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish, plan_audit, take_case
-from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
+from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 from tests.results import result_of
 
@@ -265,3 +268,69 @@ def test_the_api_draws_and_reads(client: Client) -> None:
     assert (audit["drawn"], audit["in_frame"], audit["readings"], audit["done"]) == (5, 20, 5, 0)
     assert client.get(f"{url}{audit['id']}/").json()["rates"][0]["rate"] is None
     assert client.get(url).json()["count"] == 1
+
+
+@pytest.mark.django_db
+def test_a_new_audit_refuses_more_auditors_than_there_are(client: Client) -> None:
+    benchmark = bench("own", KEYS[:4])
+    client.force_login(benchmark.roles.get().user)
+    auditor_of(benchmark)
+    form = {"title": "Audit", "share": "50", "auditors_per_case": "2", "seed": "1", "state": "all"}
+    refusal = "The benchmark has 1 auditor, so a case cannot have 2."
+    assert refusal in client.post("/b/own/audits/new/", form).content.decode()
+    draw = reverse("rubrics:audit-draw", args=["own"])
+    assert refusal in client.get(draw, form).content.decode()
+    unnamed = client.get(draw, {**form, "share": "0"}).content.decode()
+    assert "Share in %: Enter a share from 0.1% to 100%." in unnamed
+    api = client.post(
+        "/api/v1/benchmarks/own/audits/", {"title": "A", "auditors_per_case": 2}, content_type="application/json"
+    )
+    assert api.status_code == 422 and refusal in api.json()["detail"]
+    assert not CaseAudit.objects.exists()
+    auditor_of(benchmark)
+    answer = client.post("/b/own/audits/new/", form)
+    assert answer.status_code == 302
+    page = " ".join(client.get(answer["Location"]).content.decode().split())
+    assert page.count("0 of 2 submitted") == 2 and "Cases drawn: 2" in page
+
+
+@pytest.mark.django_db
+def test_only_tags_of_cases_that_can_be_drawn_are_offered() -> None:
+    benchmark = bench("own", KEYS[:1])
+    CaseFactory(benchmark=benchmark, key="drawn", tags=["theme:dosing"], language="da")
+    CaseFactory(benchmark=benchmark, key="no rubric", rubric=0, tags=["theme:unwritten"], language="sv")
+    tags, languages = tags_and_languages(benchmark)
+    assert ("theme:dosing", 1) in tags and "theme:unwritten" not in dict(tags)
+    assert "da" in languages and "sv" not in languages
+
+
+@pytest.mark.django_db
+def test_auditors_and_admins_are_notified() -> None:
+    benchmark = bench("own", KEYS[:2])
+    admin, auditor = benchmark.roles.get().user, auditor_of(benchmark)
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=admin, at=AT)
+    notice = Notification.objects.get(user=auditor)
+    assert words_of(notice).text == "2 cases of “Audit” are waiting for an auditor."
+    assert notice.url == reverse("rubrics:audit-desk", args=["own"])
+    for outcome, comment in (("remove", "No such disease."), ("sound", "")):
+        item = take_case(auditor=auditor, benchmark=benchmark, at=AT)
+        assert item is not None
+        answers = {**SOUND, "correctness": outcome == "sound"}
+        finding = AuditFinding(answers, (), outcome, comment)
+        finish(item=item, auditor=auditor, finding=finding, version=item.version, at=AT)
+    texts = {words_of(row).text for row in Notification.objects.filter(user=admin)}
+    removed = AuditItem.objects.get(outcome="remove").case.key
+    assert texts == {
+        f"An auditor proposes to remove case {removed} in “Audit”.",
+        "All cases of the audit “Audit” are submitted.",
+    }
+
+
+@pytest.mark.django_db
+def test_an_auditor_is_given_no_case_in_a_language_that_they_do_not_read() -> None:
+    benchmark = bench("own", KEYS[:2])
+    Case.objects.filter(benchmark=benchmark, key=KEYS[0]).update(language="zh")
+    auditor = auditor_of(benchmark)
+    PhysicianProfile.objects.create(user=auditor, languages=["da", "en"])
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=AT)
+    assert list(open_to(auditor, benchmark).values_list("case__key", flat=True)) == [KEYS[1]]

@@ -49,7 +49,7 @@ def test_the_worked_example_by_page_api_and_file(loopback: Loopback, client: Cli
     page = client.get(f"/b/{slug}/validity/{report.public_id}/").content.decode()
     assert "0.680" in page and "0.480" in page
     assert "Gold c1 2" in page  # what a set does not cover
-    by_axis = page.split("axis:accuracy")[1].split("sign:")[0]
+    by_axis = page.split("Axis: accuracy")[1].split("Sign of the points:")[0]
     assert all(f">{name}<" in by_axis for name in ("A", "B", "gold against itself", "B of the next case"))
     assert "rules, not by a language model" not in page
     at = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}"

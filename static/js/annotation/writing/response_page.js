@@ -2,6 +2,7 @@
 /* Writing a response: it saves itself, and is handed in only after the author confirms. */
 import { element, find, optionalElement } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
+import { showPrivacy } from "./response_privacy.js";
 import {
   editor,
   leave,
@@ -48,15 +49,7 @@ async function askToSubmit() {
   element("hand-in-count", HTMLElement).textContent = lengthInWords();
   dialog.showModal();
   const { body } = await ask("POST", page.dataset.checkUrl ?? "", { text: editor.value });
-  /** @type {string[]} */
-  const remarks = body?.privacy ?? [];
-  privacy.hidden = !remarks.length;
-  const items = remarks.map((remark) => {
-    const item = document.createElement("li");
-    item.textContent = remark;
-    return item;
-  });
-  find(privacy, "ul", HTMLElement).replaceChildren(...items);
+  showPrivacy(privacy, body?.privacy ?? []);
 }
 
 // Whoever goes on writing comes back to the text, not to its preview.

@@ -8,6 +8,7 @@ import { showSaving } from "../../core/save_status.js";
 import { SaveStore } from "../../core/save_store.js";
 import { save } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
+import { showPrivacy } from "./response_privacy.js";
 import { draftOf, lengthOf, referenceLetter, storageKey } from "./response_text.js";
 
 /**
@@ -41,6 +42,7 @@ export const queue = new SaveQueue(
       version = stored.version;
       lastSaved = stored.current?.at ?? lastSaved;
       if (sent) refusal.replaceChildren();
+      if (stored.current?.privacy) showPrivacy(element("identifying", HTMLElement), stored.current.privacy);
     },
     onAsk: () => {
       for (const dialog of findAll(document, "dialog[open]", HTMLDialogElement)) dialog.close();

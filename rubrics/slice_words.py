@@ -1,0 +1,49 @@
+"""Slices of cases and criteria, such as ``register:lay`` or ``axis:safety``, in words. Files keep the codes."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from consilium.core.i18n import translate
+from consilium.core.languages import language_name
+from rubrics.axes import axis_word
+from rubrics.models import Difficulty, Register
+
+KINDS = {
+    "axis": _("Axis"),
+    "sign": _("Sign of the points"),
+    "tag": _("Tag"),
+    "register": _("Register"),
+    "difficulty": _("Difficulty"),
+    "language": _("Language"),
+    "task_group": _("Capability family"),
+    "specialty_group": _("Specialty, macro-category"),
+    "task": _("Task"),
+    "theme": _("Task theme"),
+    "specialty": _("Specialty"),
+}
+VALUES = {
+    "register": dict(Register.choices),
+    "difficulty": dict(Difficulty.choices),
+    "sign": {"positive": pgettext_lazy("points", "Positive"), "negative": pgettext_lazy("points", "Negative")},
+}
+
+
+def slice_words(name: str) -> str:
+    """``register:lay`` as “Register: Patient or public”; a name without a known kind stays as it is."""
+    kind, colon, value = name.partition(":")
+    if not colon or kind not in KINDS:
+        return name
+    return _("%(kind)s: %(value)s") % {"kind": KINDS[kind], "value": value_words(kind, value)}
+
+
+def value_words(kind: str, value: str) -> str:
+    """The value of a slice alone. What a benchmark named itself keeps its words, with blanks for underscores."""
+    if kind == "axis":
+        return str(translate(axis_word(value)))
+    if kind == "language":
+        return language_name(value)
+    if kind == "tag":
+        return slice_words(value)
+    return str(VALUES.get(kind, {}).get(value, value.replace("_", " ")))
