@@ -11,10 +11,12 @@ from accounts.models import PhysicianProfile
 
 
 def unread_by(user: Any, case: str) -> Q:
-    """A condition: the case at the path ``case`` is in a language that ``user``, a primary key, does not read."""
-    language = Func(
-        OuterRef(f"{case}__language"), Value("-"), Value(1), function="split_part", output_field=CharField()
-    )
+    """A condition: the case at the path ``case`` is in a language that ``user``, a primary key, does not read.
+
+    An empty path is the case itself.
+    """
+    path = f"{case}__language" if case else "language"
+    language = Func(OuterRef(path), Value("-"), Value(1), function="split_part", output_field=CharField())
     array = Func(language, template="ARRAY[%(expressions)s]::varchar[]", output_field=ArrayField(CharField()))
     others = PhysicianProfile.objects.filter(user=user).exclude(languages=[]).exclude(languages__contains=array)
-    return Q(Exists(others)) & ~Q(**{f"{case}__language": ""})
+    return Q(Exists(others)) & ~Q(**{path: ""})

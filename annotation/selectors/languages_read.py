@@ -108,6 +108,16 @@ def refuse_unchecked(languages: Collection[str], checkers: Mapping[int, Sequence
             )
 
 
+def warn_of_unadjudicated(languages: Collection[str], adjudicators: Mapping[int, Sequence[str]]) -> list[str]:
+    """A warning about each of ``languages`` that no adjudicator reads: they are given no conflicts in it."""
+    text = _("No adjudicator of the group reads %(language)s. Conflicts in this language wait until one does.")
+    return [
+        text % {"language": language_name(tag)}
+        for tag in sorted(languages)
+        if not any(can_read(known, tag) for known in adjudicators.values())
+    ]
+
+
 def warn_of_unsaid(people: Mapping[int, Sequence[str]]) -> list[str]:
     """A warning about annotators who have named no language."""
     unsaid = sum(not known for known in people.values())

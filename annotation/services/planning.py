@@ -30,6 +30,7 @@ from annotation.selectors.languages_read import (
     refuse_unchecked,
     refuse_unread,
     unreadable,
+    warn_of_unadjudicated,
     warn_of_unsaid,
 )
 from annotation.services.batch_terms import BatchTerms
@@ -161,6 +162,8 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     size_of = {response: sizes[rubrics[case]] for response, case in cases.items()}
     if terms.annotators_per_item > 1 and not team.adjudicators:
         warnings.append(_("The group has no adjudicator. Conflicts between its annotators wait until it has one."))
+    elif terms.annotators_per_item > 1 and terms.match_languages:
+        warnings += warn_of_unadjudicated({row.tag for row in languages}, languages_read(team.adjudicators))
     return BatchPlan(
         group=group,
         terms=terms,

@@ -11,7 +11,6 @@ from django.utils.translation import get_language, gettext, gettext_lazy, overri
 from consilium.core.from_english import from_english
 from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase
 
-
 # Codes among the values of phrases → their words.
 CODES = {
     "extent": {

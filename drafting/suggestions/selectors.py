@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from consilium.core.i18n import translate
 from documents.models import Passage
 from documents.search.highlights import Part
@@ -168,8 +169,8 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
     """Lines of the authors' dashboard: cases with suggestions to decide on.
 
-    They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too. Where the rubric is
-    published, the panel opens in a new version alone, and the line says so.
+    They are those on which ``user`` writes, or which ``user`` reads and on which nobody writes yet; put-aside
+    suggestions wait too. Where the rubric is published, the panel opens in a new version alone, and the line says so.
     """
     if not decides_on_suggestions(user, benchmark):
         return []
@@ -183,7 +184,7 @@ def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) ->
         Case.objects.filter(benchmark=benchmark, excluded_at=None, **own)
         .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=offered.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
-        .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
+        .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)) & ~unread_by(user.pk, ""), ~Q(Exists(reviewed)), n_open__gt=0)
         .order_by("key")[:MAX_CASES]
     )
     return [

@@ -123,7 +123,10 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "report": audit_report,
         "tables": [
             # Slices in which no case was read yet are only in the file.
-            (title, [(labels.get(rate.name) or slice_words(rate.name), rate) for rate in audit_report.of(kind) if rate.n])
+            (
+                title,
+                [(labels.get(rate.name) or slice_words(rate.name), rate) for rate in audit_report.of(kind) if rate.n],
+            )
             for title, kind in (
                 (_("By outcome"), "outcome"),
                 (_("At fault, by question"), "question"),

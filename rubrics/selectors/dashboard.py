@@ -141,16 +141,20 @@ _begun = CompiledQuery(
 
 
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
-    """Criteria that somebody asked to reword, most requests first; empty if ``user`` may not read the requests."""
-    rewordings = [Rewording(*row[:6]) for row in _rewordings.rows(benchmark=benchmark.pk)]
+    """Criteria that somebody asked to reword, most requests first; empty if ``user`` may not read the requests.
+
+    Only of cases in a language that ``user`` reads.
+    """
+    rewordings = [Rewording(*row[:6]) for row in _rewordings.rows(user=user.pk, benchmark=benchmark.pk)]
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
 _rewordings = CompiledQuery(
-    lambda benchmark: (
+    lambda user, benchmark: (
         RevisionRequest.objects.filter(
             rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
         )
+        .exclude(unread_by(user, "rubric__case"))
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text", "criterion")
         .annotate(n_requests=Count("pk"), reason=Max("reason"), latest=Max("created_at"))
         .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]

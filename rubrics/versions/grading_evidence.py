@@ -44,7 +44,8 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
     if not requests.exists() or not may_see_grading_evidence(user, case.benchmark):
         return {}
     rows = list(requests.select_related("response").order_by("-created_at", "-pk"))
-    marked = _passages({row.criterion_id for row in rows if row.criterion_id}, {row.response_id for row in rows if row.response_id})
+    criteria = {row.criterion_id for row in rows if row.criterion_id}
+    marked = _passages(criteria, {row.response_id for row in rows if row.response_id})
     evidence: dict[int, list[RewordingEvidence]] = {}
     for row in rows:
         assert row.criterion_id is not None

@@ -12,10 +12,16 @@ from accounts.models import PhysicianProfile, User
 from annotation import access
 from annotation.labels.handover import takers_of
 from annotation.models import Assignment, Batch, ExpertGroup, LabelTask
+from annotation.selectors.languages_read import warn_of_unadjudicated
 from annotation.services import slots
 from annotation.services.slots.free_slots import stuck_slots
 from consilium.core.errors import DomainError
-from rubrics.models import Benchmark, Case
+from rubrics.models import AuthoringRole, Benchmark, Case
+from rubrics.selectors.dashboard import rewordings, rubrics_waiting, waiting_of
+from rubrics.services.drafts import open_draft
+from rubrics.services.publishing import send_to_review
+from rubrics.services.revisions import request_revision
+from rubrics.versions.selectors import reviewable_by
 from tests.annotation.labels.labels_world import give_out, question
 from tests.annotation.writing.writing_world import build_writing_world
 from tests.factories import (
@@ -115,6 +121,47 @@ def test_a_check_needs_a_checker_who_reads_the_case_and_only_such_a_one_is_offer
     assert offered == {first.pk: ["en"], second.pk: ["zh"]}
     Batch.objects.update(match_languages=False)
     assert access.waiting_checks(first).count() == 2
+
+
+def test_a_conflict_goes_to_an_adjudicator_who_reads_the_case() -> None:
+    group, _english, both = two_readers("zh")
+    other = reads(member(group), "zh")
+    first = reads(member(group, "adjudicator"), "en", "da")
+    make_batch(group, annotators_per_item=2)
+    second = reads(member(group, "adjudicator"), "zh")
+    for user, outcome in ((both, "met"), (other, "not_met")):
+        decide(Assignment.objects.get(annotator=user), outcome)
+    assert [access.open_adjudications(user).count() for user in (first, second)] == [0, 1]
+    Batch.objects.update(match_languages=False)  # an admin gave the cases to anybody
+    assert access.open_adjudications(first).count() == 1
+
+
+def test_a_plan_warns_of_languages_that_no_adjudicator_reads() -> None:
+    readers = {1: ["en"], 2: ["da"]}
+    assert warn_of_unadjudicated({"en", "da", ""}, readers) == []
+    assert warn_of_unadjudicated({"zh"}, readers) == [
+        "No adjudicator of the group reads Chinese. Conflicts in this language wait until one does."
+    ]
+
+
+def test_a_rubric_is_reviewed_and_reworded_by_authors_who_read_its_case() -> None:
+    case = CaseFactory(benchmark=clinic(), language="zh", rubric=2)
+    benchmark, rubric = case.benchmark, case.rubrics.get()
+    writer, english, chinese = (UserFactory() for _ in range(3))
+    for user in (writer, english, chinese):
+        AuthoringRole.objects.create(benchmark=benchmark, user=user, role="author")
+    reads(english, "en")
+    reads(chinese, "zh")
+    now = timezone.now()
+    request_revision(rubric=rubric, criterion=rubric.items.first().criterion, response=None, reason="Unclear", by=None,
+                     at=now)  # fmt: skip
+    draft = open_draft(case=case, by=writer, at=now)
+    send_to_review(rubric=draft, note="Reworded", by=writer, at=now)
+    for user, count in ((english, 0), (chinese, 1)):
+        assert reviewable_by(user, benchmark).count() == count
+        assert waiting_of(user, [benchmark.pk])[benchmark.pk].reviews == count
+        assert len(rubrics_waiting(user, benchmark.pk)["reviews"]) == count
+        assert len(rewordings(user, benchmark)) == count
 
 
 def test_claims_from_a_pool_pass_over_cases_that_one_does_not_read() -> None:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from rubrics.models import AuthoringRole, Benchmark, Case
 from scoring.models import PipelineStep
 from validation.coverage.content import Point, Points
@@ -133,7 +134,9 @@ def point_rows(cases: list[CasePoints]) -> Iterator[tuple[Any, ...]]:
 
 
 def runs_to_correct(user: User | AnonymousUser) -> list[tuple[SplittingRun, int]]:
-    """The newest run of each benchmark that ``user`` is an author of, and its number of cases, until it is frozen."""
+    """The newest run of each benchmark that ``user`` is an author of, until it is frozen, and how many of its cases are
+    in a language that ``user`` reads; none without such a case.
+    """
     authors = AuthoringRole.objects.filter(
         user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("benchmark")
     )
@@ -142,4 +145,6 @@ def runs_to_correct(user: User | AnonymousUser) -> list[tuple[SplittingRun, int]
     )
     frozen = Exists(RubricSet.objects.filter(split_run=OuterRef("pk")))
     newest = rows.annotate(is_frozen=frozen).distinct("benchmark_id").select_related("benchmark").defer("config")
-    return [(run, int(run.terms.get("cases", 0))) for run in newest if not run.is_frozen]
+    runs = [run for run in newest if not run.is_frozen]
+    readable = [(run, run.steps.exclude(unread_by(user.pk or 0, "case")).values("case").distinct()) for run in runs]
+    return [(run, n_cases) for run, cases in readable if (n_cases := cases.count())]

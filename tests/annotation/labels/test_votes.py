@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.translation import override
 
 from accounts.identity import opaque_name
 from accounts.models import User
@@ -420,3 +421,12 @@ def test_the_page_says_what_decides_and_which_cases_are_already_assigned(panel: 
     Batch.objects.filter(pk=panel.batch.pk).update(status=Batch.Status.CLOSED)
     page = " ".join(client.get(url).content.decode().split())
     assert "already assigned" not in page and "Assign cases" in page
+
+
+def test_the_question_of_a_shipped_scale_is_in_the_readers_language(panel: Panel) -> None:
+    question = panel.question
+    question.text = "What care does this case need, as it is described, and how soon?"
+    with override("zh-hans"):
+        assert question.shown_text == "按所述情况，该病例需要何种医疗照护？需在多久之内得到？"
+        question.text = "Note"  # in the catalogue as well, but somebody wrote it
+        assert question.shown_text == "Note"

@@ -298,6 +298,24 @@ def test_preview_is_inert_and_words_are_counted_in_both_scripts(world: WritingWo
     assert count_words("Drink 2 litres, 多喝水。") == 7  # three words, three characters, one mark
 
 
+@pytest.mark.slow
+def test_what_may_identify_a_person_is_marked_while_it_is_written_and_stops_nobody(world: WritingWorld) -> None:
+    task = world.task(world.give_out(), world.people[0])
+    client = signed_in(task.writer)
+    text = "Call Mrs. Jane Smith at 13812345678."
+    saved = post(client, task, "save", draft=draft(text)).json()["results"][0]
+    assert saved["status"] == "saved"
+    quotes = {line.split("”")[0].lstrip("“") for line in saved["current"]["privacy"]}
+    assert "13812345678" in quotes and any("Smith" in quote for quote in quotes)
+    page = client.get(f"/writing/{task.public_id}/").content.decode()
+    notice = page.partition('id="identifying"')[2].partition("</div>")[0]
+    assert "hidden" not in notice.partition(">")[0] and "13812345678" in notice
+    later = post(client, task, "save", draft=draft("Call a doctor.", version=2)).json()["results"][0]
+    assert later["current"]["privacy"] == []
+    page = client.get(f"/writing/{task.public_id}/").content.decode()
+    assert "hidden" in page.partition('id="identifying"')[2].partition(">")[0]
+
+
 # Staff pages --------------------------------------------------------------------------------------------------------
 
 

@@ -220,9 +220,7 @@ def test_a_fault_without_a_marked_criterion_reaches_authors_and_the_revisions(
         "editor": author.get(reverse("rubrics:write-rubric", args=["own", item.case.public_id])),
         "table": admin.get("/b/own/revisions.csv"),
     }
-    texts = {
-        name: (b"".join(page) if page.streaming else page.content).decode() for name, page in pages.items()
-    }
+    texts = {name: (b"".join(page) if page.streaming else page.content).decode() for name, page in pages.items()}
     assert {name for name, text in texts.items() if "Nothing asks about allergy." in text} == set(texts)
     assert all(words in texts[name] for name in ("revisions", "authors", "editor"))
     assert "Go to the revisions" in texts["audit"]

@@ -1,0 +1,40 @@
+"""Slices in words, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils.translation import override
+
+from consilium.core.i18n import translate
+from consilium.core.reasons import Reason
+from rubrics.slice_words import slice_words, value_words
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "chinese"),
+    [
+        ("register:lay", "Register: Patient or public", "语体：患者或公众"),
+        ("axis:communication_quality", "Axis: communication quality", "维度：沟通质量"),
+        ("axis:local_axis", "Axis: local axis", "维度：local axis"),
+        ("task:home_care_advice", "Task: home care advice", "任务类型：home care advice"),
+        ("made-up message", "made-up message", "made-up message"),
+        ("own:kind", "own:kind", "own:kind"),
+    ],
+)
+def test_a_slice_is_named_in_words(name: str, english: str, chinese: str) -> None:
+    with override("en"):
+        assert slice_words(name) == english
+    with override("zh-hans"):
+        assert slice_words(name) == chinese
+
+
+def test_the_sign_of_points_and_a_tag_have_words_too() -> None:
+    assert slice_words("sign:negative") == "Sign of the points: Negative"
+    assert value_words("tag", "register:lay") == "Register: Patient or public"
+
+
+def test_an_extent_in_a_reason_is_translated() -> None:
+    reason = Reason.EXTENT_WITHOUT_DECISION(extent="full")
+    assert translate(reason) == "physicians have decided on no gold point whose answer is full"
+    with override("zh-hans"):
+        assert "full" not in translate(reason)
