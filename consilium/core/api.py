@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
@@ -17,7 +18,7 @@ from rest_framework.views import set_rollback
 from consilium.core.errors import DomainError, FaultsRefused
 from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
-from consilium.core.strict_json import RefusedJSON, read_json
+from consilium.core.strict_json import MAX_DIGITS, RefusedJSON, read_json, strict_decoder
 
 if TYPE_CHECKING:
     _SerializerBase = serializers.Serializer[Any]
@@ -28,7 +29,7 @@ else:
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer a `DomainError` as ``{"detail": …}`` with its own status; all else as the framework does.
 
-    A refused import or draft also lists its faults:
+    A refused import or draft also lists its faults, and an error of one field that field:
     ``{"detail", "errors": [{"line", "field", "message"}], "error_total"}``.
     """
     if not isinstance(error, DomainError):
@@ -40,9 +41,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
             {"line": fault.line, "field": fault.field, "message": fault.message} for fault in error.errors
         ]
         body["error_total"] = error.total
+    elif error.field:
+        body |= {"errors": [{"line": 0, "field": error.field, "message": str(error)}], "error_total": 1}
     return Response(body, status=error.status_code)
 
 
+MAX_DIGITS_OF_PYTHON = 4300
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -54,23 +58,60 @@ class StorableJSONParser(JSONParser):
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         """Read strictly, then refuse what cannot be stored."""
+        raw = stream.read()
         try:
-            data = read_json(stream.read())
+            data = read_json(raw)
         except RefusedJSON as refused:
-            raise ParseError(translate(refused.message)) from refused
+            raise _refusal_at(_place_of(refused, raw), translate(refused.message)) from refused
         except ValueError as error:
             raise ParseError(_("This is not valid JSON: %(problem)s.") % {"problem": error}) from error
-        if not _storable(data):
-            raise ParseError(_("The text contains a NUL or an incomplete character."))
+        if (place := _place_where(data, _is_not_storable)) is not None:
+            raise _refusal_at(place, _("The text contains a NUL or an incomplete character."))
         return data
 
 
-def _storable(data: Any) -> bool:
-    if isinstance(data, str):
-        return _NOT_STORABLE.search(data) is None
+def _place_of(refused: RefusedJSON, raw: bytes) -> list[str]:
+    """Where the refused value is; a number is looked for, because the decoder does not say where it is."""
+    if refused.field is not None:
+        return [refused.field] if refused.field else []
+    lenient = strict_decoder(digits=MAX_DIGITS_OF_PYTHON, accept_nonfinite=True)
+    try:
+        return _place_where(lenient.decode(raw.decode()), _is_not_a_strict_number) or []
+    except ValueError:
+        return []
+
+
+def _refusal_at(place: list[str], message: str) -> ValidationError:
+    """A 400 that names the field at ``place``: ``["responses", "3", "response"]`` is a field of the fourth response."""
+    detail: Any = [message]
+    for name in reversed(place):
+        detail = {name.encode("ascii", "backslashreplace").decode().replace("\0", "\\0"): detail}
+    return ValidationError(detail if place else {"detail": message})
+
+
+def _place_where(data: Any, is_wrong: Callable[[Any], bool]) -> list[str] | None:
+    """The names and places (from 0) that lead to the first value or key that is wrong; None where all are right."""
     if isinstance(data, dict):
-        return all(_storable(key) and _storable(value) for key, value in data.items())
-    return all(map(_storable, data)) if isinstance(data, list) else True
+        parts: Iterable[tuple[Any, Any]] = data.items()
+    elif isinstance(data, list):
+        parts = enumerate(data)
+    else:
+        return [] if is_wrong(data) else None
+    for name, part in parts:
+        if is_wrong(name):
+            return [name]
+        if (place := _place_where(part, is_wrong)) is not None:
+            return [str(name), *place]
+    return None
+
+
+def _is_not_storable(value: Any) -> bool:
+    return isinstance(value, str) and _NOT_STORABLE.search(value) is not None
+
+
+def _is_not_a_strict_number(value: Any) -> bool:
+    is_too_long = isinstance(value, int) and abs(value) >= 10**MAX_DIGITS
+    return is_too_long or (isinstance(value, float) and not math.isfinite(value))
 
 
 # Tables of jobs say ``done`` and tables of runs say ``finished``. The API has one word for both.

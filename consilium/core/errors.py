@@ -10,9 +10,14 @@ class DomainError(Exception):
     """A rule of the domain was broken; the message is written for the person who made the request.
 
     Pages show it beside the form (409 or 422), API endpoints as ``{"detail": …}``, commands as ``CommandError``.
+    ``field`` names what was wrong of what was sent, in the words of the API, such as ``parameters.k``.
     """
 
     status_code = 422
+
+    def __init__(self, message: str = "", *, field: str = "") -> None:
+        self.field = field
+        super().__init__(message)
 
 
 class Conflict(DomainError):

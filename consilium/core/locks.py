@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum, unique
 
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.db.models import Model
+from psycopg.errors import LockNotAvailable
 
 
 @unique
@@ -22,6 +23,7 @@ class RowLock(IntEnum):
     LABEL_QUESTION = 1003  # of a question: an answer holds it shared, changed options take it alone
     PHYSICIAN_VOTES = 1004  # of a physician: votes that they hand in, and rulings that they give
     BATCH_END = 1005  # of a batch: who ends a piece of work asks alone whether it was the last
+    IMPORT = 1006  # of a benchmark: what brings cases, candidates or responses from outside does so alone
     GOLD_SCHEDULE = 1031  # of an annotator: which of their claims are gold
 
 
@@ -64,6 +66,21 @@ def lock_exclusive(lock: RowLock, key: int) -> None:
     """Wait until nobody holds the lock, and keep others from it until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {exclusive_lock_sql(lock, '%s')}", [key])
+
+
+def lock_exclusive_within(lock: RowLock, key: int, *, seconds: float) -> bool:
+    """`lock_exclusive`, but wait at most so long; False where somebody else still holds the lock then."""
+    connection.ensure_connection()
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{int(seconds * 1000)}ms"])
+            cursor.execute(f"SELECT {exclusive_lock_sql(lock, '%s')}", [key])
+            cursor.execute("SELECT set_config('lock_timeout', '0', true)")
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            return False
+        raise
+    return True
 
 
 def lock_table(model: type[Model]) -> None:

@@ -32,6 +32,24 @@ class RefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
+class FaultSerializer(serializers.Serializer[Any]):
+    """A fault of a file or of what was sent; line 0 is the whole, and `field` may be empty."""
+
+    line = serializers.IntegerField(help_text="Counts from 1: the line of a file, or the place in a list.")
+    field = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class RuleRefusalSerializer(serializers.Serializer[Any]):
+    """Which rule does not allow it; `errors` names the lines and fields, where the rule is about some."""
+
+    detail = serializers.CharField()
+    errors = FaultSerializer(many=True, required=False)
+    error_total = serializers.IntegerField(
+        required=False, help_text="How many faults there are; `errors` lists the first ones."
+    )
+
+
 def stale(name: str, current: serializers.Serializer[Any]) -> type[serializers.Serializer[Any]]:
     """The body of a 409: ``current`` is what is stored, where the sender has seen an earlier version."""
     fields = {
@@ -69,10 +87,11 @@ class Schema(AutoSchema):
         if direction != "response":
             return bodies
         refusal = self.resolve_serializer(RefusalSerializer, "response").ref
+        broken_rule = self.resolve_serializer(RuleRefusalSerializer, "response").ref
         component = ResolvedComponent("FieldErrors", ResolvedComponent.SCHEMA, _FIELD_ERRORS, "FieldErrors")
         self.registry.register_on_missing(component)
         for code, description in self._refusals().items():
-            content = {"oneOf": [refusal, component.ref]} if code == "400" else refusal
+            content = {"400": {"oneOf": [refusal, component.ref]}, "422": broken_rule}.get(code, refusal)
             bodies.setdefault(code, {"description": description, "content": {"application/json": {"schema": content}}})
         return bodies
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Collection
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, parser_classes
 from rest_framework.exceptions import NotFound, ValidationError
@@ -142,7 +140,7 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(
     methods=["POST"],
     request=serializers.NewResponsesSerializer,
-    responses={201: serializers.CountsSerializer, 422: OpenApiResponse()},
+    responses={201: serializers.CountsSerializer},
 )
 @api_view(["GET", "POST"])
 def responses(request: Request, slug: str) -> Response:
@@ -157,14 +155,12 @@ def responses(request: Request, slug: str) -> Response:
             listed = listed.filter(case__public_id=case)
         return page_of(request, listed.order_by("pk"), serializers.ResponseSerializer)
     payload = valid(serializers.NewResponsesSerializer(data=request.data))
-    lines = "\n".join(json.dumps(row) for row in payload["responses"])
-    counts = services.import_responses(
+    counts = services.add_responses(
         benchmark=benchmark,
-        file=io.BytesIO(lines.encode()),
-        options={"candidate_kind": payload.get("candidate_kind", "")},
+        rows=payload["responses"],
+        candidate_kind=payload.get("candidate_kind", ""),
         by=me(request),
         at=timezone.now(),
-        progress=lambda _read: None,
     )
     return Response({"counts": counts}, status=status.HTTP_201_CREATED)
 
@@ -198,10 +194,16 @@ def imports(request: Request, slug: str) -> Response:
         kind=payload["kind"],
         file=payload["file"],
         file_name=payload["file"].name or "",
-        options={name: value for name, value in payload.items() if name not in ("kind", "file")},
+        options=_options(payload),
         by=me(request),
     )
     return Response(serializers.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
+
+
+def _options(payload: dict[str, Any]) -> dict[str, str]:
+    """The options of an import as they are stored: texts; what is off is left out."""
+    given = {name: value for name, value in payload.items() if name not in ("kind", "file")}
+    return {name: "1" if value is True else value for name, value in given.items() if value is not False}
 
 
 @extend_schema(responses=serializers.ImportSerializer)

@@ -19,6 +19,7 @@ from consilium.core.limits import (
     MAX_TITLE_LENGTH,
 )
 from consilium.core.model_schemas import described_field
+from consilium.core.schema import FaultSerializer
 from rubrics import models
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.table import DELIMITER_NAMES
@@ -177,15 +178,14 @@ class NewResponsesSerializer(StrictSerializer, Plain):
 class CountsSerializer(Plain):
     """What was done: for each kind of row how many were created, unchanged and so on."""
 
-    counts = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
-
-
-class FaultSerializer(Plain):
-    """A fault of a file; line 0 is the file as a whole."""
-
-    line = serializers.IntegerField()
-    field = serializers.CharField()
-    message = serializers.CharField()
+    counts = described_field(
+        {
+            "type": "object",
+            "properties": {"warnings": {"type": "array", "items": {"type": "string"}}},
+            "additionalProperties": {"type": "object", "additionalProperties": {"type": "integer"}},
+        },
+        help_text="`warnings` is a list of sentences, which a person should read.",
+    )
 
 
 class ImportSerializer(Plain):
@@ -211,21 +211,33 @@ class ImportSerializer(Plain):
         help_text="For each kind of row how many were created, unchanged and so on; `warnings`, `previews` and "
         "`editions` are lists.",
     )
-    faults = FaultSerializer(source="errors", many=True)
-    fault_total = serializers.IntegerField(source="error_total")
+    faults = serializers.SerializerMethodField(help_text="Those of a preview are in its `counts.previews`, too.")
+    fault_total = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(FaultSerializer(many=True))
+    def get_faults(self, job: models.ImportJob) -> list[dict[str, Any]]:
+        """Why the file was refused, or would be: a preview of a faulty file is finished."""
+        return [*job.errors, *(fault for preview in _previews(job) for fault in preview["faults"])]
+
+    def get_fault_total(self, job: models.ImportJob) -> int:
+        """How many there are; `faults` lists the first ones."""
+        return job.error_total + sum(preview["n_faults"] for preview in _previews(job))
+
+
+def _previews(job: models.ImportJob) -> list[dict[str, Any]]:
+    return job.counts.get("previews", [])
 
 
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
     ``candidate_kind``; cases, responses and rubrics as a table ``columns`` (JSON: what the column with each heading
-    holds), ``encoding``, ``delimiter``, and ``preview`` (1: nothing is written, and ``counts.previews`` has what would
-    be); decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
-    bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them); acuity ``dataset``,
-    ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or chat), ``preview`` (1: nothing is
-    written, and ``counts.previews`` has what would be); votes ``group``, ``scale``. Rubric sets have an
-    endpoint of their own.
+    holds), ``encoding``, ``delimiter``, and ``preview`` (true: nothing is written, ``counts.previews`` has what would
+    be, and ``faults`` what an import would refuse); decisions and meta_eval ``group``; verdicts ``judge``,
+    ``candidate``, ``replicate`` (0, 1, …); bank ``bank``, ``licence``; rubrics ``author`` (the address of the author
+    who wrote them); acuity ``dataset``, ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or
+    chat), ``preview`` (as above); votes ``group``, ``scale``. Rubric sets have an endpoint of their own.
     """
 
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
@@ -246,4 +258,4 @@ class NewImportSerializer(StrictSerializer, Plain):
     encoding = serializers.ChoiceField(choices=tuple(ENCODINGS), required=False)
     delimiter = serializers.ChoiceField(choices=tuple(DELIMITER_NAMES), required=False)
     reading_format = serializers.CharField(required=False)
-    preview = serializers.CharField(required=False)
+    preview = serializers.BooleanField(required=False)

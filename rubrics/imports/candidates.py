@@ -25,9 +25,12 @@ class Candidates:
         """The candidate called ``name``, made as ``kind`` if there is none yet."""
         candidate = self._known.get(name)
         if candidate is None:
-            candidate = Candidate.objects.create(benchmark=self.benchmark, name=name, kind=kind)
+            # Others may make it meanwhile, such as a batch in which physicians write responses.
+            candidate, is_new = Candidate.objects.get_or_create(
+                benchmark=self.benchmark, name=name, defaults={"kind": kind}
+            )
             self._known[name] = candidate
-            self.created += 1
+            self.created += is_new
         self._used.add(name)
         return candidate
 

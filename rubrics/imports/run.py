@@ -14,6 +14,7 @@ from django.db import transaction
 from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.locks import RowLock, lock_exclusive
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.imports.registry import Counts, find
 from rubrics.models import Benchmark
@@ -31,6 +32,7 @@ def run_import(*, kind: str, slug: str, work: Callable[[Benchmark], Counts]) -> 
             raise DomainError(f"--benchmark {slug}: {' '.join(error.messages)}") from error
         benchmark.save()
     with pghistory.context(url=f"command import {kind}"):
+        lock_exclusive(RowLock.IMPORT, benchmark.pk)
         counts = work(benchmark)
         refresh_statistics()
         return counts

@@ -9,13 +9,14 @@ from rubrics.services.benchmarks import (
 )
 from rubrics.services.import_cases import import_cases
 from rubrics.services.import_jobs import create_import, repeat_import, restart_import
-from rubrics.services.import_responses import import_responses
+from rubrics.services.import_responses import add_responses, import_responses
 from rubrics.services.import_rubrics import import_rubrics
 from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
 from rubrics.services.roles import LastAdmin, grant_role, withdraw_role
 
 __all__ = [
     "LastAdmin",
+    "add_responses",
     "create_benchmark",
     "create_import",
     "dismiss_revisions",

@@ -17,6 +17,7 @@ from accounts.models import User
 from consilium.core.errors import Conflict, DomainError, ImportRefused, LineError
 from consilium.core.i18n import english, translate
 from consilium.core.jobs import Attempt, Clock, JobKind, JobStatus, Values, register
+from consilium.core.locks import RowLock, lock_exclusive
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import Benchmark, ImportJob
@@ -133,7 +134,7 @@ class ImportJobs(JobKind[ImportJob]):
     lost_after = timedelta(seconds=60)
 
     def work(self, attempt: Attempt[ImportJob]) -> None:
-        """Import the file of a job.
+        """Import the file of a job, after other imports into the benchmark: their rows may be the same.
 
         The rows of the file and the end of the job are one transaction: a worker that dies leaves nothing, and a second
         worker of the same job cannot commit.
@@ -144,6 +145,7 @@ class ImportJobs(JobKind[ImportJob]):
             transaction.atomic(),
             job.file.open("rb") as file,
         ):
+            lock_exclusive(RowLock.IMPORT, job.benchmark_id)
             counts = imports.find(job.kind).handler(
                 benchmark=job.benchmark,
                 file=cast(BinaryIO, file),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.core.errors import DomainError
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.locks import RowLock, lock_exclusive_within
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan
@@ -24,6 +27,7 @@ from rubrics.parsing.responses import ResponseRecord, read_responses
 from rubrics.tables.response_table import RESPONSES, read_response_table
 
 CHUNK = 500
+MAX_WAIT_S = 10  # of a request for a running import; less than a web server waits for its answer
 CHUNK_CHARACTERS = 4 << 20  # a response may be long
 
 
@@ -68,6 +72,26 @@ def import_responses(
         "responses": {"created": writer.created, "unchanged": writer.unchanged},
         "warnings": [*notes_of(table), *writer.warnings()],
     }
+
+
+@transaction.atomic
+def add_responses(
+    *, benchmark: Benchmark, rows: Sequence[Mapping[str, Any]], candidate_kind: str = "", by: User, at: datetime
+) -> Counts:
+    """Import ``rows``, each with the fields of the file format: all or none. Line 1 of a fault is the first row.
+
+    `Conflict` where another import into the benchmark does not end within `MAX_WAIT_S`.
+    """
+    if not lock_exclusive_within(RowLock.IMPORT, benchmark.pk, seconds=MAX_WAIT_S):
+        raise Conflict(_("Another import into this benchmark is running. Try again when it has finished."))
+    return import_responses(
+        benchmark=benchmark,
+        file=io.BytesIO("\n".join(map(json.dumps, rows)).encode()),
+        options={"candidate_kind": candidate_kind},
+        by=by,
+        at=at,
+        progress=no_progress,
+    )
 
 
 def _resolve(

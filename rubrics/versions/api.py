@@ -19,8 +19,8 @@ from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.model_schemas import described_field
+from consilium.core.schema import FaultSerializer
 from rubrics import access, origins
-from rubrics.api.serializers import FaultSerializer
 from rubrics.editor.draft_content import items_of
 from rubrics.editor.drafts_api import DraftItemSerializer
 from rubrics.models import Case, Rubric, RubricReview

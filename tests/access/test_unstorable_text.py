@@ -26,8 +26,39 @@ def test_in_an_address(signed_in: Client, address: str) -> None:
     assert signed_in.get(address).status_code == 400
 
 
-@pytest.mark.parametrize("body", [{"kind": "\ud800"}, {"parameters": {"rater": ["a\0"]}}, {"\0": 1}])
-def test_in_the_body_of_a_call(signed_in: Client, body: object) -> None:
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"kind": "\ud800"}, ["kind"]),
+        ({"parameters": {"rater": ["a\0"]}}, ["parameters", "rater", "0"]),
+        ({"\0": 1}, ["\\0"]),
+        (["a", "\0"], ["1"]),
+        ("\0", ["detail"]),
+    ],
+)
+def test_in_the_body_of_a_call(signed_in: Client, body: object, place: list[str]) -> None:
     answer = signed_in.post("/api/v1/benchmarks/x/reports/", json.dumps(body), content_type="application/json")
     assert answer.status_code == 400
-    assert "NUL" in answer.json()["detail"]
+    part = answer.json()
+    for name in place:
+        assert list(part) == [name]
+        part = part[name]
+    assert "NUL" in str(part)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "message"),
+    [
+        ('{"responses": [{}, {"metadata": {"t": NaN}}]}', ["responses", "1", "metadata", "t"], "NaN is not a number"),
+        ('{"seed": 1234567890123456789}', ["seed"], "too large"),
+        ('{"seed": 1e999}', ["seed"], "too large"),
+        ('{"a": {"seed": 1, "seed": 2}}', ["seed"], "appears twice"),
+    ],
+)
+def test_a_number_that_is_refused_is_named(signed_in: Client, body: str, place: list[str], message: str) -> None:
+    answer = signed_in.post("/api/v1/benchmarks/x/reports/", body, content_type="application/json")
+    assert answer.status_code == 400
+    part = answer.json()
+    for name in place:
+        part = part[name]
+    assert message in part[0]

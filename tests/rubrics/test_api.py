@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
 from rubrics.models import Benchmark, Candidate, ImportJob, Response
+from rubrics.services import import_jobs
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -153,6 +155,28 @@ def test_a_file_is_uploaded_and_asked_after(researcher, benchmark) -> None:
     assert upload(kind="cases", group="A").status_code == 422
     assert upload(kind="decisions").status_code == 422
     assert researcher.send(f"bench/imports/{job.public_id}/restart/", {}).status_code == 409
+    job.file.delete()
+
+
+@pytest.mark.slow
+def test_a_preview_lists_the_faults_where_an_import_does(researcher, benchmark) -> None:
+    def upload(preview: str) -> Any:
+        file = SimpleUploadedFile("f.jsonl", b'{"case": "nowhere", "candidate": "m", "response": "x"}')
+        data = {"file": file, "kind": "responses", "preview": preview}
+        return researcher.client.post(ROOT + "bench/imports/", data, headers=researcher.headers)
+
+    for preview in ("true", "1"):
+        job = ImportJob.objects.get(public_id=upload(preview).json()["id"])
+        assert job.options == {"preview": "1"}
+        import_jobs.run(job_id=job.pk, clock=timezone.now)
+        state = researcher.get(f"bench/imports/{job.public_id}/").json()
+        assert (state["status"], state["fault_total"]) == ("finished", 1)
+        assert [(fault["line"], fault["field"]) for fault in state["faults"]] == [(1, "case")]
+        job.file.delete()
+    assert "preview" in upload("maybe").json()
+    assert ImportJob.objects.count() == 2
+    job = ImportJob.objects.get(public_id=upload("false").json()["id"])
+    assert job.options == {}
     job.file.delete()
 
 
