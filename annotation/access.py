@@ -7,7 +7,7 @@ active memberships alone; running a benchmark or being a superuser adds nothing.
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -19,6 +19,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Batch,
+    BatchItem,
     Check,
     ExpertGroup,
     Involvement,
@@ -284,6 +285,14 @@ def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
         .exclude(response__author=user.pk)
         .exclude(unread & Q(adjudicator=None))
     )
+
+
+def with_batch(rows: QuerySet[Adjudication]) -> QuerySet[Adjudication]:
+    """The same with ``batch``: the id of the one batch of the group that has the response, None where not one has."""
+    items = BatchItem.objects.filter(batch__group=OuterRef("group"), response=OuterRef("response")).order_by()
+    batches = items.values("response").annotate(n=Count("batch", distinct=True), one=Min("batch__public_id"))
+    within = Subquery(batches.filter(n=1).values("one"))
+    return rows.annotate(batch=Case(When(other_group=None, then=within)))
 
 
 def done_adjudications(user: AnyUser) -> QuerySet[Adjudication]:

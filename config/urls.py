@@ -20,6 +20,10 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("releases.api_urls")),
 ]
 
+handler400 = "consilium.views.bad_request"
+handler404 = "consilium.views.page_not_found"
+handler500 = "consilium.views.server_error"
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("rules/", rule_endpoint, name="rule-endpoint"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
@@ -14,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.commands import CommandSerializer, command_fields, command_of
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.commands import CommandSerializer, command_of
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_DOCUMENT_KEY_LENGTH, MAX_TITLE_LENGTH
 from documents import access, selectors, services
 from documents.forms import DocumentFilters
@@ -145,7 +146,6 @@ def collections(request: Request, slug: str) -> Response:
     """List the collections, or make one (those who run the benchmark)."""
     if request.method == "GET":
         benchmark = access.get_read_benchmark(request.user, slug)
-        only(request)
         return page_of(request, selectors.collections_of(benchmark).order_by("name"), CollectionSerializer)
     benchmark = get_benchmark(request.user, slug)
     terms = command_of(CollectionTerms, valid(CollectionTermsSerializer(data=request.data)))
@@ -180,20 +180,18 @@ def collection_documents(request: Request, slug: str, public_id: str) -> Respons
     sent = valid(NewDocumentsSerializer(data=request.data))
     file = sent.pop("file")
     (job,) = services.upload_documents(
-        collection=collection, uploads=[(file, file.name or "")], options=_options(sent), by=_me(request)
+        collection=collection,
+        uploads=[(file, file.name or "")],
+        options=_options(sent, set(request.data)),
+        by=_me(request),
     )
     return Response(ImportSerializer(job).data, status=status.HTTP_201_CREATED)
 
 
-def _options(sent: dict[str, Any]) -> dict[str, str]:
-    """What was sent, as options of an import. A value that is the default of its field says nothing."""
-    defaults = {
-        name: info.default
-        for command in (DocumentDetails, LicenceTerms)
-        for name, info in command_fields(command).items()
-    }
-    stated = {name: value for name, value in sent.items() if value != defaults.get(name)}
-    return {name: "1" if value is True else str(value) for name, value in stated.items() if value is not None}
+def _options(sent: dict[str, Any], given: Collection[str]) -> dict[str, str]:
+    """What was sent, as options of an import; ``given`` names the fields that are not there by their default alone."""
+    stated = {name: value for name, value in sent.items() if name in given and value is not None}
+    return {name: "1" if value is True else str(value) for name, value in stated.items() if value is not False}
 
 
 @extend_schema(
@@ -205,7 +203,6 @@ def _options(sent: dict[str, Any]) -> dict[str, str]:
 def documents(request: Request, slug: str) -> Response:
     """List the documents; ``state`` is empty (those in use), overdue, superseded, retired or all."""
     benchmark = access.get_read_benchmark(request.user, slug)
-    only(request, *FILTERS)
     form = DocumentFilters(request.query_params, benchmark=benchmark)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
@@ -233,7 +230,6 @@ def document(request: Request, slug: str, public_id: str) -> Response:
 def document_passages(request: Request, slug: str, public_id: str) -> Response:
     """List the passages of a document in the order of its text."""
     document = access.get_document(request.user, slug, public_id)
-    only(request)
     passages = Passage.objects.filter(document=document).select_related("document").defer("document__text")
     return page_of(request, passages.order_by("ordinal"), PassageSerializer)
 

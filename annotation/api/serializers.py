@@ -311,12 +311,20 @@ class AssignmentSerializer(Plain):
     """One piece of the physician's own work. Which candidate answered stands nowhere."""
 
     id = serializers.CharField(source="public_id")
-    batch = serializers.CharField(source="batch.title")
+    benchmark = serializers.CharField(source="batch.group.benchmark.slug")
+    batch = serializers.CharField(source="batch.public_id")
+    batch_title = serializers.CharField(source="batch.title")
     batch_status = serializers.ChoiceField(choices=Batch.Status.choices, source="batch.status")
     due_date = serializers.DateField(source="batch.due_date", allow_null=True)
     position = serializers.IntegerField()
     status = serializers.ChoiceField(choices=Assignment.Status.choices, source="status_for_annotator")
     round = serializers.IntegerField()
+
+
+class NextSerializer(StrictSerializer, Plain):
+    """Of which benchmark the next piece of work shall be; of any, where it is left out."""
+
+    benchmark = serializers.SlugField(required=False)
 
 
 class TurnSerializer(Plain):
@@ -373,7 +381,9 @@ class CheckListSerializer(Plain):
     """A check that waits or is held."""
 
     id = serializers.CharField(source="public_id")
-    batch = serializers.CharField(source="batch.title")
+    benchmark = serializers.CharField(source="batch.group.benchmark.slug")
+    batch = serializers.CharField(source="batch.public_id")
+    batch_title = serializers.CharField(source="batch.title")
     status = serializers.ChoiceField(choices=Assignment.Status.choices)
     round = serializers.IntegerField()
     submitted_at = serializers.DateTimeField()
@@ -398,9 +408,9 @@ class CheckSerializer(CheckListSerializer):
 
 
 class SeenSerializer(StrictSerializer, Plain):
-    """``version`` is the one last seen, 0 for none, left out by who does not look; ``client_id`` names the save."""
+    """``version`` is the one last seen, 0 for none; ``client_id`` names the save."""
 
-    version = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 2)
+    version = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 2)
     client_id = serializers.UUIDField(required=False)
 
 
@@ -425,6 +435,10 @@ class AdjudicationListSerializer(Plain):
     """A conflict that is open."""
 
     id = serializers.CharField(source="public_id")
+    benchmark = serializers.CharField(source="group.benchmark.slug")
+    batch = serializers.CharField(
+        allow_null=True, help_text="In which the raters graded; null between groups, and where there are several."
+    )
     agreement = serializers.FloatField()
     conflicts = serializers.SerializerMethodField()
     held = serializers.SerializerMethodField()

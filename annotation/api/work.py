@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,8 +22,11 @@ from annotation.models import Adjudication, Assignment
 from annotation.selectors import reading_pages
 from annotation.services import slots
 from consilium.core.endpoints import PAGED, page_of
+from consilium.core.errors import Conflict
 from consilium.core.versioning import StaleSave
 from rubrics.models import Case
+
+Row = TypeVar("Row", bound=Model)
 
 
 def _me(request: Request) -> User:
@@ -43,12 +47,31 @@ def _reading(case: Case, text: str) -> dict[str, Any]:
 # Grading --------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=serializers.AssignmentSerializer(many=True), parameters=PAGED, operation_id="assignments_list")
+BENCHMARK = OpenApiParameter("benchmark", str, description="of this benchmark alone: its short name")
+LISTED = [*PAGED, BENCHMARK]
+
+
+@extend_schema(
+    responses=serializers.AssignmentSerializer(many=True), parameters=LISTED, operation_id="assignments_list"
+)
 @api_view(["GET"])
 def assignments(request: Request) -> Response:
     """Your own work in the order of its queue, whatever its state."""
-    rows = access.own_assignments(request.user).select_related("batch").order_by("batch", "position", "pk")
+    rows = _narrowed(request, access.own_assignments(request.user), "batch__group__benchmark")
+    rows = rows.select_related("batch__group__benchmark").order_by("batch", "position", "pk")
     return page_of(request, rows, serializers.AssignmentSerializer)
+
+
+def _narrowed(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
+    """Those of the benchmark that a list is asked for; ``benchmark`` is the field of ``rows``."""
+    slug = request.query_params.get("benchmark")
+    return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
+
+
+def _of_benchmark(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
+    """Those of the benchmark that the body of a request for the next piece of work names, else all."""
+    slug = _valid(serializers.NextSerializer(data=request.data)).get("benchmark")
+    return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
 
 
 @extend_schema(responses=serializers.AssignmentDetailSerializer)
@@ -131,21 +154,23 @@ def skip(request: Request, public_id: str) -> Response:
 # Checking -------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=serializers.CheckListSerializer(many=True), parameters=PAGED, operation_id="checks_list")
+@extend_schema(responses=serializers.CheckListSerializer(many=True), parameters=LISTED, operation_id="checks_list")
 @api_view(["GET"])
 def checks(request: Request) -> Response:
     """Work of your group that waits for a check, and what you hold."""
     ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
     ids += access.held_checks(request.user).values_list("pk", flat=True)
-    rows = Assignment.objects.filter(pk__in=ids).select_related("batch").order_by("submitted_at", "pk")
+    rows = _narrowed(request, Assignment.objects.filter(pk__in=ids), "batch__group__benchmark")
+    rows = rows.select_related("batch__group__benchmark").order_by("submitted_at", "pk")
     return page_of(request, rows, serializers.CheckListSerializer)
 
 
-@extend_schema(request=None, responses={200: serializers.CheckSerializer, 204: None})
+@extend_schema(request=serializers.NextSerializer, responses={200: serializers.CheckSerializer, 204: None})
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
     """Take the longest waiting check; 204 if nothing waits."""
-    claimed = _claimed_check(request, access.waiting_checks(request.user))
+    waiting = _of_benchmark(request, access.waiting_checks(request.user), "batch__group__benchmark")
+    claimed = _claimed_check(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -153,10 +178,22 @@ def check_next(request: Request) -> Response:
 @api_view(["POST"])
 def check_claim(request: Request, public_id: str) -> Response:
     """Take this check."""
+    if access.held_checks(request.user).filter(public_id=public_id).exists():
+        raise Conflict(_("You have already claimed this check."))
     claimed = _claimed_check(request, access.get_waiting_check(request.user, public_id))
     if claimed is None:
-        raise NotFound
+        raise Conflict(_("Someone else has just claimed this check."))
     return claimed
+
+
+def _held_check(request: Request, public_id: str) -> Assignment:
+    """A check to write in; `Conflict` if the caller has finished it, 404 if it is not theirs."""
+    try:
+        return access.get_held_check(request.user, public_id)
+    except Http404:
+        if access.done_checks(request.user).filter(assignment__public_id=public_id).exists():
+            raise Conflict(_("You have already finished this check.")) from None
+        raise
 
 
 def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response | None:
@@ -190,7 +227,7 @@ def amendments(request: Request, public_id: str) -> Response:
 
     409 with ``current`` where ``version`` is old.
     """
-    row = access.get_held_check(request.user, public_id)
+    row = _held_check(request, public_id)
     data = _valid(serializers.AmendmentSerializer(data=request.data))
     try:
         services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
@@ -216,7 +253,7 @@ def _stale(stale: StaleSave, rows: Sequence[reading_pages.CheckRow | reading_pag
 @api_view(["POST"])
 def check_accept(request: Request, public_id: str) -> Response:
     """Accept the work with its amendments."""
-    row = access.get_held_check(request.user, public_id)
+    row = _held_check(request, public_id)
     services.accept_check(assignment=row, checker=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -225,7 +262,7 @@ def check_accept(request: Request, public_id: str) -> Response:
 @api_view(["POST"])
 def check_return(request: Request, public_id: str) -> Response:
     """Send the work back with a note, criteria that are marked for review, or both."""
-    row = access.get_held_check(request.user, public_id)
+    row = _held_check(request, public_id)
     data = _valid(serializers.ReturnSerializer(data=request.data))
     services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -235,7 +272,7 @@ def check_return(request: Request, public_id: str) -> Response:
 @api_view(["POST"])
 def check_release(request: Request, public_id: str) -> Response:
     """Put the work back for another checker."""
-    row = access.get_held_check(request.user, public_id)
+    row = _held_check(request, public_id)
     services.release_check(assignment=row, checker=_me(request))
     return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -244,20 +281,22 @@ def check_release(request: Request, public_id: str) -> Response:
 
 
 @extend_schema(
-    responses=serializers.AdjudicationListSerializer(many=True), parameters=PAGED, operation_id="adjudications_list"
+    responses=serializers.AdjudicationListSerializer(many=True), parameters=LISTED, operation_id="adjudications_list"
 )
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
     """Conflicts that you hold or may take, lowest agreement first."""
-    rows = access.open_adjudications(request.user).order_by("agreement", "pk")
+    rows = _narrowed(request, access.open_adjudications(request.user), "group__benchmark")
+    rows = access.with_batch(rows).select_related("group__benchmark").order_by("agreement", "pk")
     return page_of(request, rows, serializers.AdjudicationListSerializer)
 
 
-@extend_schema(request=None, responses={200: serializers.AdjudicationSerializer, 204: None})
+@extend_schema(request=serializers.NextSerializer, responses={200: serializers.AdjudicationSerializer, 204: None})
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
     """Take the conflict of lowest agreement; 204 if none waits."""
-    claimed = _claimed_adjudication(request, access.open_adjudications(request.user))
+    waiting = _of_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
+    claimed = _claimed_adjudication(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -265,10 +304,23 @@ def adjudication_next(request: Request) -> Response:
 @api_view(["POST"])
 def adjudication_claim(request: Request, public_id: str) -> Response:
     """Take this conflict."""
-    claimed = _claimed_adjudication(request, access.get_open_adjudication(request.user, public_id))
+    waiting = access.get_open_adjudication(request.user, public_id)
+    if waiting.filter(adjudicator=request.user.pk).exists():
+        raise Conflict(_("You have already claimed this conflict."))
+    claimed = _claimed_adjudication(request, waiting)
     if claimed is None:
-        raise NotFound
+        raise Conflict(_("Someone else has just claimed this conflict."))
     return claimed
+
+
+def _held_adjudication(request: Request, public_id: str) -> Adjudication:
+    """An adjudication to write in; `Conflict` if the caller has finished it, 404 if it is not theirs."""
+    try:
+        return access.get_held_adjudication(request.user, public_id)
+    except Http404:
+        if access.done_adjudications(request.user).filter(public_id=public_id).exists():
+            raise Conflict(_("You have already finished this adjudication.")) from None
+        raise
 
 
 def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response | None:
@@ -287,6 +339,7 @@ def adjudication(request: Request, public_id: str) -> Response:
 
 
 def _adjudication(row: Adjudication) -> dict[str, Any]:
+    [row.batch] = access.with_batch(Adjudication.objects.filter(pk=row.pk)).values_list("batch", flat=True)  # type: ignore[attr-defined]
     row.reading = _reading(row.response.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
     row.rows = reading_pages.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
     return dict(serializers.AdjudicationSerializer(row).data)
@@ -299,7 +352,7 @@ def _adjudication(row: Adjudication) -> dict[str, Any]:
 @api_view(["POST"])
 def rulings(request: Request, public_id: str) -> Response:
     """Decide one conflict, or take the ruling back. 409 with ``current`` where ``version`` is old."""
-    row = access.get_held_adjudication(request.user, public_id)
+    row = _held_adjudication(request, public_id)
     data = _valid(serializers.RulingSerializer(data=request.data))
     try:
         services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
@@ -309,10 +362,13 @@ def rulings(request: Request, public_id: str) -> Response:
     return Response(_adjudication(row))
 
 
-@extend_schema(request=None, responses={204: None})
+@extend_schema(request=None, responses={204: None, 422: serializers.UnansweredCriteriaSerializer})
 @api_view(["POST"])
 def adjudication_finish(request: Request, public_id: str) -> Response:
-    """End the adjudication once every conflict has a ruling."""
-    row = access.get_held_adjudication(request.user, public_id)
-    services.finish_adjudication(adjudication=row, adjudicator=_me(request), at=timezone.now())
+    """End the adjudication once every conflict has a ruling. 422 with ``missing`` (ids of criteria) before."""
+    row = _held_adjudication(request, public_id)
+    try:
+        services.finish_adjudication(adjudication=row, adjudicator=_me(request), at=timezone.now())
+    except services.Undecided as refused:
+        return Response({"detail": str(refused), "missing": refused.criteria}, status=refused.status_code)
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -39,6 +39,7 @@ from annotation.selectors.languages_read import (
     warn_of_unsaid,
 )
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
+from annotation.services.known_terms import refuse_unknown
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
@@ -166,6 +167,7 @@ def plan_labels(
         raise DomainError(_("Choose at least one question."))
     if any(not question.active for question in questions):
         raise DomainError(_("A retired question cannot be asked."))
+    refuse_unknown(group.benchmark, tags=filter.tags, languages=filter.languages)
     cases = tuple(filter.cases(group, questions).values_list("pk", flat=True))
     if not cases:
         raise DomainError(

@@ -1,6 +1,6 @@
 """Writes to groups, batches and physicians' work; each function is one transaction."""
 
-from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
+from annotation.services.adjudications import Undecided, claim_adjudication, finish_adjudication, rule
 from annotation.services.batch_terms import BatchTerms, new_seed
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
@@ -39,6 +39,7 @@ __all__ = [
     "PhysicianLoad",
     "ResponseFilter",
     "Unanswered",
+    "Undecided",
     "accept_check",
     "add_member",
     "amend",

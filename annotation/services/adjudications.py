@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -19,6 +19,17 @@ from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
 from rubrics.models import RubricItem
 from rubrics.services.revisions import request_revision, withdraw_revision
+
+
+class Undecided(DomainError):
+    """An adjudication cannot end yet; ``criteria`` are the ids of those without a ruling."""
+
+    def __init__(self, criteria: Sequence[int]) -> None:
+        self.criteria = list(criteria)
+        text = ngettext(
+            "%(number)d conflict is not decided yet.", "%(number)d conflicts are not decided yet.", len(criteria)
+        )
+        super().__init__(text % {"number": len(criteria)})
 
 
 @transaction.atomic
@@ -59,12 +70,12 @@ def rule(
     """
     row = _held(adjudication, adjudicator)
     if criterion not in row.criteria:
-        raise DomainError(_("The raters agree on this criterion; there is nothing to decide."))
+        raise DomainError(_("The raters agree on this criterion; there is nothing to decide."), field="criterion")
     if outcome and outcome not in RulingOutcome.values:
-        raise DomainError(_("The outcome must be met, not met, can’t assess or faulty."))
+        raise DomainError(_("The outcome must be met, not met, can’t assess or faulty."), field="outcome")
     reason = reason.strip() if outcome else ""
     if outcome == RulingOutcome.FAULTY and not reason:
-        raise DomainError(_("Describe what is wrong with the criterion."))
+        raise DomainError(_("Describe what is wrong with the criterion."), field="reason")
     ruling = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
     if ruling is not None and is_replay(client_id, stored=ruling.client_id):
         return ruling
@@ -115,14 +126,13 @@ def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: date
 
 @transaction.atomic
 def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
-    """End the adjudication once every conflict has a ruling; its rulings count from now on."""
+    """End the adjudication; its rulings count from now on. `Undecided` where a conflict has no ruling."""
     row = _held(adjudication, adjudicator)
     rulings = Ruling.objects.filter(adjudication=row).exclude(outcome="")
     ruled = set(rulings.values_list("criterion_id", flat=True))
-    missing = len(set(row.criteria) - ruled)
+    missing = [criterion for criterion in row.criteria if criterion not in ruled]
     if missing:
-        text = ngettext("%(number)d conflict is not decided yet.", "%(number)d conflicts are not decided yet.", missing)
-        raise DomainError(text % {"number": missing})
+        raise Undecided(missing)
     transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.DONE, finished_at=at)
     rulings.filter(final_at=None).update(final_at=at)
     adjudication.status, adjudication.finished_at = row.status, row.finished_at

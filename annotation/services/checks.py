@@ -87,10 +87,10 @@ def amend(
     """
     row, check = _held(assignment, checker)
     if outcome not in Outcome.values and outcome != TO_REVIEW:
-        raise DomainError(_("The outcome must be met, not met or can’t assess."))
+        raise DomainError(_("The outcome must be met, not met or can’t assess."), field="outcome")
     decision = Decision.objects.filter(assignment=row, round=row.round, criterion=criterion).first()
     if decision is None:
-        raise DomainError(_("This criterion is not part of the work."))
+        raise DomainError(_("This criterion is not part of the work."), field="criterion")
     known = Amendment.objects.filter(check_row=check, criterion=criterion).first()
     if known is not None and is_replay(client_id, stored=known.client_id):
         return known
@@ -99,8 +99,8 @@ def amend(
     taken_back = outcome == decision.outcome
     if not taken_back and not reason:
         if outcome == TO_REVIEW:
-            raise DomainError(_("Write in one line what to review in this criterion."))
-        raise DomainError(_("Enter a reason: an amendment needs one."))
+            raise DomainError(_("Write in one line what to review in this criterion."), field="reason")
+        raise DomainError(_("Enter a reason: an amendment needs one."), field="reason")
     if known is None:
         if taken_back:
             return None
@@ -146,7 +146,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
     row, check = _held(assignment, checker)
     marked = check.amendments.filter(to_review=True).count()
     if not note and not marked:
-        raise DomainError(_("Mark the criteria to review again, or describe in the note what to review."))
+        raise DomainError(_("Mark the criteria to review again, or describe in the note what to review."), field="note")
     transition(
         check,
         field="result",

@@ -21,7 +21,7 @@ from annotation.services.conflicts import open_conflicts_within
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from annotation.services.staff_notices import notify_of_completed_batch
-from consilium.core.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError, FaultsRefused, LineError
 from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
 from consilium.core.locks import RowLock, shared_lock_sql
 from consilium.core.transitions import transition
@@ -129,17 +129,33 @@ def save_decisions(
 
     A repeated save (same ``client_id``) changes nothing and returns the result of the first. `StaleSave` if the stored
     version is not the version that the sender saw; `Conflict` if the work is no longer open to its annotator;
-    `DomainError` on an invalid criterion, outcome or evidence.
+    `FaultsRefused` on an invalid criterion, outcome or evidence, and where two changes are of the same criterion.
     """
-    for result in save_each_decision(assignment=assignment, annotator=annotator, changes=changes, at=at):
+    refuse_repeated(changes)
+    results = save_each_decision(assignment=assignment, annotator=annotator, changes=changes, at=at)
+    refused = [(place, result) for place, result in enumerate(results, start=1) if result.status == "refused"]
+    if refused:
+        errors = [LineError(place, result.field, result.detail) for place, result in refused]
+        raise FaultsRefused(errors, detail=errors[0].message)
+    for result in results:
         if result.status == "stale":
             raise StaleSave(result.current, CHANGED_ELSEWHERE)
-        if result.status == "refused":
-            raise DomainError(result.detail)
     criteria = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=criteria)
     saved = {row.criterion_id: row for row in rows}
     return [saved[criterion] for criterion in criteria]
+
+
+def refuse_repeated(changes: Sequence[DecisionInput]) -> None:
+    """`FaultsRefused` names each entry whose criterion an entry before has as well."""
+    first: dict[int, int] = {}
+    errors = [
+        LineError(place, "criterion", _("Entry %(number)d is about the same criterion.") % {"number": earlier})
+        for place, change in enumerate(changes, start=1)
+        if (earlier := first.setdefault(change.criterion, place)) != place
+    ]
+    if errors:
+        raise FaultsRefused(errors, detail=_("Send each criterion once."))
 
 
 @transaction.atomic
@@ -169,7 +185,7 @@ def save_each_decision(
         try:
             valid.append((place, change, _validated(change, held.allowed, text)))
         except DomainError as refused:
-            results[place] = SaveResult(change.criterion, "refused", detail=str(refused))
+            results[place] = SaveResult(change.criterion, "refused", detail=str(refused), field=refused.field)
     for wave in _waves(valid):
         written = _write(assignment.pk, held.round, [(change, evidence) for _place, change, evidence in wave], at)
         left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
@@ -295,7 +311,8 @@ def _write(
 def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
     """The result of a change that `_write` did not write: it is a repetition, it is stale, or there is no row."""
     if stored is None:
-        return SaveResult(change.criterion, "refused", detail=_("This version of the decision does not exist."))
+        detail = _("This version of the decision does not exist.")
+        return SaveResult(change.criterion, "refused", detail=detail, field="version")
     if is_replay(change.client_id, stored=stored.client_id):
         return SaveResult(change.criterion, "saved", stored.version, saved_at=stored.updated_at)
     return SaveResult(change.criterion, "stale", stored.version, current=stored)
@@ -386,30 +403,32 @@ def _bring_up_to_date(seen: Assignment, row: Assignment) -> None:
 def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> list[dict[str, Any]]:
     """The evidence of ``change`` with its quotes; `DomainError` where the decision cannot be saved at all."""
     if change.criterion not in allowed:
-        raise DomainError(_("This criterion is not part of the work."))
+        raise DomainError(_("This criterion is not part of the work."), field="criterion")
     if change.outcome is not None and change.outcome not in Outcome.values:
-        raise DomainError(_("The outcome must be met, not met or can’t assess."))
+        raise DomainError(_("The outcome must be met, not met or can’t assess."), field="outcome")
     if len(change.note) > MAX_NOTE_LENGTH:
-        raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH}, field="note")
     if len(change.answer) > MAX_REASON_LENGTH:
-        raise DomainError(_("An answer has at most %(most)d characters.") % {"most": MAX_REASON_LENGTH})
+        raise DomainError(_("An answer has at most %(most)d characters.") % {"most": MAX_REASON_LENGTH}, field="answer")
     if any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in change.note + change.answer):
-        raise DomainError(_("A note cannot contain a NUL or an incomplete character."))
+        raise DomainError(_("A note cannot contain a NUL or an incomplete character."), field="note")
     return checked_passages(change.evidence, text)
 
 
 def checked_passages(spans: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """Evidence with its quotes, each passage once; `DomainError` where one does not lie within ``text``."""
     if len(spans) > MAX_EVIDENCE:
-        raise DomainError(_("At most %(most)d passages can be attached to a criterion.") % {"most": MAX_EVIDENCE})
+        message = _("At most %(most)d passages can be attached to a criterion.") % {"most": MAX_EVIDENCE}
+        raise DomainError(message, field="evidence")
     evidence: list[dict[str, Any]] = []
     for span in spans:
         start, end = span.get("start"), span.get("end")
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
-            raise DomainError(_("The evidence is outside the response."))
+            raise DomainError(_("The evidence is outside the response."), field="evidence")
         quote = text[start:end]
         if span.get("quote", quote) != quote:
-            raise DomainError(_("The quoted evidence does not match the text at this place in the response."))
+            message = _("The quoted evidence does not match the text at this place in the response.")
+            raise DomainError(message, field="evidence")
         passage = {"quote": quote, "start": start, "end": end}
         if passage not in evidence:
             evidence.append(passage)

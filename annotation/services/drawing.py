@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass as command
 
 from annotation.allocation.allocate import check_sample_size, keyed
 from annotation.models import Batch, BatchItem, ExpertGroup
+from annotation.services.known_terms import refuse_unknown
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
 from rubrics.models import Candidate, Difficulty, Register, Response, Rubric, RubricItem
@@ -142,6 +143,14 @@ class Sample:
 
 def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
     """Draw the responses of a batch by its seed. `DomainError` names what is missing."""
+    refuse_unknown(
+        group.benchmark,
+        candidates=filter.candidates,
+        cases=filter.cases,
+        tags=filter.tags,
+        languages=filter.languages,
+        prefix="filter.",
+    )
     frame = _frame(filter.responses(group))
     if not frame:
         raise DomainError(

@@ -22,6 +22,7 @@ from annotation.models import Batch, ExpertGroup, Physician, WritingTask
 from annotation.selectors.able import able_annotators
 from annotation.selectors.languages_read import MatchLanguages
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
+from annotation.services.known_terms import refuse_unknown
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
@@ -165,6 +166,7 @@ class WritingPlan:
 def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
     """Choose the cases and spread them evenly over those who may write to them. `DomainError` names what is missing."""
     _refuse_impossible(order)
+    refuse_unknown(order.group.benchmark, tags=filter.tags, languages=filter.languages)
     matched = list(filter.cases(order.group, order).values_list("pk", "tags"))
     if not matched:
         raise DomainError(_("No cases match. Cases that already have a response of this kind may have been excluded."))

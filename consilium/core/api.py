@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
@@ -32,6 +33,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     A refused import or draft also lists its faults, and an error of one field that field:
     ``{"detail", "errors": [{"line", "field", "message"}], "error_total"}``.
     """
+    if isinstance(error, Http404 | NotFound):
+        error = NotFound(not_found())
     if not isinstance(error, DomainError):
         return rest_exception_handler(error, context)
     set_rollback()
@@ -44,6 +47,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     elif error.field:
         body |= {"errors": [{"line": 0, "field": error.field, "message": str(error)}], "error_total": 1}
     return Response(body, status=error.status_code)
+
+
+def not_found() -> str:
+    """What a 404 says, whatever is not there: it must not tell whether there is something that others see."""
+    return _("There is no such object, or you have no access to it.")
 
 
 MAX_DIGITS_OF_PYTHON = 4300

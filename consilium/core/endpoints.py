@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
+
+from consilium.core.parameters import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,18 @@ if TYPE_CHECKING:
 
 
 class Pages(LimitOffsetPagination):
-    """Pages of a list: ``?limit=`` and ``?offset=``. A larger limit, whatever its size, gives `max_limit` rows."""
+    """Pages of a list: ``?limit=`` from 1 to `max_limit`, and ``?offset=``. Other values are refused."""
 
     default_limit = 50
     max_limit = 500
+
+    def get_limit(self, request: Request) -> int:
+        """How many rows a page has."""
+        return whole_number(request, "limit", default=self.default_limit, low=1, high=self.max_limit)
+
+    def get_offset(self, request: Request) -> int:
+        """How many rows are skipped."""
+        return whole_number(request, "offset", default=0)
 
     @classmethod
     def parameters(cls) -> list[OpenApiParameter]:
@@ -53,10 +61,3 @@ def valid(serializer: Serializer[Any]) -> dict[str, Any]:
     """What was sent, checked; a 400 that names each field where it is wrong."""
     serializer.is_valid(raise_exception=True)
     return cast("dict[str, Any]", serializer.validated_data)
-
-
-def only(request: Request, *names: str) -> None:
-    """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
-    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
-    if unknown:
-        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})

@@ -42,10 +42,10 @@ class LineError:
 class FaultsRefused(DomainError):
     """Nothing was stored; ``errors`` names the first faults, ``total`` is their number."""
 
-    def __init__(self, errors: Sequence[LineError], total: int | None = None) -> None:
+    def __init__(self, errors: Sequence[LineError], total: int | None = None, *, detail: str = "") -> None:
         self.errors = list(errors)
         self.total = len(self.errors) if total is None else total
-        super().__init__("\n".join(str(error) for error in self.errors))
+        super().__init__(detail or "\n".join(str(error) for error in self.errors))
 
 
 class ImportRefused(FaultsRefused):

@@ -47,7 +47,8 @@ class SaveResult:
     """What became of one save.
 
     saved: it is stored, as ``version``. stale: another version is stored, and nothing was overwritten. refused: it
-    cannot be saved, for ``detail``. ``current`` is the stored row where it is stale.
+    cannot be saved, for ``detail``, which is about ``field`` of what was sent. ``current`` is the stored row where it
+    is stale.
     """
 
     id: int | str
@@ -56,6 +57,7 @@ class SaveResult:
     saved_at: datetime | None = None
     current: Any = None
     detail: str = ""
+    field: str = ""
 
 
 def serialize_result(result: SaveResult, current: Mapping[str, Any] | None = None) -> dict[str, Any]:

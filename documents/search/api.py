@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.endpoints import only
+from consilium.core.parameters import whole_number
 from documents import access
 from documents.references import page_label, short_reference
 from documents.search.finding import MAX_LIMIT, Hit, search
@@ -72,7 +72,6 @@ class HitsSerializer(serializers.Serializer[Any]):
 def passages(request: Request, slug: str) -> Response:
     """Search the passages of a benchmark's documents by words; filters are those of the page."""
     benchmark = access.get_read_benchmark(request.user, slug)
-    only(request, "q", *FILTERS)
     form = SearchForm(request.query_params, benchmark=benchmark)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
@@ -87,8 +86,5 @@ def passages(request: Request, slug: str) -> Response:
 
 
 def _limit(request: Request) -> int:
-    """The limit that was asked for; a larger one than `MAX_LIMIT` gives that many."""
-    text = request.query_params.get("limit", str(DEFAULT_LIMIT))
-    if not (text.isascii() and text.isdecimal()) or not text.strip("0"):
-        raise ValidationError({"limit": ["A number from 1."]})
-    return min(int(text[:5]), MAX_LIMIT) if len(text) <= 5 else MAX_LIMIT
+    """The limit that was asked for."""
+    return whole_number(request, "limit", default=DEFAULT_LIMIT, low=1, high=MAX_LIMIT)

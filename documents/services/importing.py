@@ -25,7 +25,7 @@ from documents.search import passages_added
 from documents.services.collections import create_collection, lock_names
 from documents.services.described import describe, merged, stated_in
 from documents.services.reading import ReadDocument, read_file, store_original
-from documents.services.terms import CollectionTerms, DocumentDetails, LicenceTerms
+from documents.services.terms import KEPT_DETAILS, CollectionTerms, DocumentDetails, LicenceTerms
 from rubrics.imports.bulk import array_literal, check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark
@@ -97,10 +97,11 @@ def import_documents(
     """
     faults = Faults()
     read = list(read_file(file, options, faults, progress=progress))
-    described = _described(read, stated_in(options), faults)
+    earlier = _latest_editions(benchmark, options, [document.key for document in read])
+    described = _described(read, stated_in(options), earlier, faults)
     faults.refuse_if_any()
     collection = _locked_collection(benchmark, options, by, at)
-    plan = _plan(collection, described)
+    plan = _plan(collection, described, earlier)
     check_references_at_once()
     passages = _write(collection, plan.new, by=by, at=at)
     if passages:
@@ -115,12 +116,29 @@ def import_documents(
     }
 
 
-def _described(read: Sequence[ReadDocument], stated: Mapping[str, Any], faults: Faults) -> list[NewDocument]:
-    """The documents with what is said of them; all of it is checked before anything is written."""
+def _latest_editions(benchmark: Benchmark, options: Mapping[str, str], keys: Sequence[str]) -> dict[str, Document]:
+    """The latest edition of each of these keys in the collection; none where there is no such collection yet."""
+    public_id = options.get("collection_id")
+    named = {"collection__public_id": public_id} if public_id else {"collection__name": options.get("collection", "")}
+    rows = Document.objects.filter(collection__benchmark=benchmark, key__in=list(keys), **named).defer("text")
+    return {document.key: document for document in rows.order_by("edition")}
+
+
+def _described(
+    read: Sequence[ReadDocument], stated: Mapping[str, Any], earlier: Mapping[str, Document], faults: Faults
+) -> list[NewDocument]:
+    """The documents with what is said of them; all of it is checked before anything is written.
+
+    What nobody says of a new edition is as in the edition before (`KEPT_DETAILS`).
+    """
     described = []
     for document in read:
-        read_values = {"title": document.title, "language": document.parsed.language, "url": document.url}
-        terms = describe({**read_values, **merged(stated, document.parsed.metadata)}, line=document.line, faults=faults)
+        values = {"title": document.title, "language": document.parsed.language, "url": document.url}
+        if (before := earlier.get(document.key)) is not None:
+            kept = {name: getattr(before, name) for name in KEPT_DETAILS}
+            own = {name: value for name, value in values.items() if value and name != "title"}
+            values = {**values, **{name: value for name, value in kept.items() if value}, **own}
+        terms = describe({**values, **merged(stated, document.parsed.metadata)}, line=document.line, faults=faults)
         if terms is not None:
             described.append(NewDocument(document, *terms))
     return described
@@ -141,7 +159,7 @@ def _locked_collection(benchmark: Benchmark, options: Mapping[str, str], by: Use
     return rows.filter(name=name).first() or create_collection(benchmark=benchmark, terms=terms, by=by, at=at)
 
 
-def _plan(collection: Collection, documents: Sequence[NewDocument]) -> Plan:
+def _plan(collection: Collection, documents: Sequence[NewDocument], earlier: Mapping[str, Document]) -> Plan:
     """Which documents are new, and which edition each of them is."""
     plan = Plan()
     stored = _editions(collection, [document.read.key for document in documents])
@@ -156,6 +174,10 @@ def _plan(collection: Collection, documents: Sequence[NewDocument]) -> Plan:
         if editions:
             document.edition, document.supersedes = editions[-1].number + 1, editions[-1].pk
             plan.counts["new editions"] += 1
+            before = earlier.get(document.read.key)
+            if before is not None and before.licence and not document.licence.licence.strip():
+                message = _("“%(key)s”: the licence of edition %(n)s was not carried over. State that of this edition.")
+                plan.warnings.append(message % {"key": document.read.key, "n": before.edition})
         plan.new.append(document)
         plan.warnings += [f"“{document.read.key}”: {translate(remark)}" for remark in document.read.parsed.remarks]
         if document.read.parsed.pages_without_text:

@@ -61,6 +61,11 @@ class LicenceTerms:
     ] = False
 
 
+# What a new edition has from the edition before, unless it says otherwise. Dates and the version are of one edition.
+# The licence has to be stated anew: nobody knows that the publisher has kept it.
+KEPT_DETAILS = ("title", "publisher", "kind", "tier", "url", "jurisdictions", "language", "audience")
+
+
 @command(frozen=True, slots=True)
 class DocumentDetails:
     """What describes a document."""

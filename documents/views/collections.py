@@ -15,6 +15,7 @@ from consilium.core.jobs import JobStatus
 from documents import access, search, selectors, services
 from documents.forms import CollectionForm, ImportDocumentsForm, collection_terms_of
 from documents.models import Collection, Document
+from documents.services.terms import KEPT_DETAILS
 from rubrics.access import get_benchmark
 
 IMPORTS_SHOWN = 10
@@ -122,8 +123,7 @@ def _details_of_edition(request: SignedInRequest, slug: str, collection: Collect
     document: Document = access.get_managed_document(request.user, slug, public_id)
     if document.collection_id != collection.pk:
         return {}
-    names = ("key", "title", "publisher", "kind", "tier", "url", "jurisdictions", "language", "audience")
-    return {name: getattr(document, name) for name in names}
+    return {name: getattr(document, name) for name in ("key", *KEPT_DETAILS)}
 
 
 @require_POST

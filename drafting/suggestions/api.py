@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -14,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.model_schemas import described_field
 from drafting import access
@@ -24,7 +25,9 @@ from drafting.suggestions import selectors, services
 from drafting.suggestions.decisions import ASIDE, OPEN, REJECTED, decide
 from drafting.suggestions.opening import open_suggestions
 from rubrics.access import get_administered_benchmark, get_written_benchmark
+from rubrics.api.named import named_case
 from rubrics.api.serializers import CitationSerializer
+from rubrics.models import Case
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -123,13 +126,17 @@ def _readable(request: Request, slug: str) -> QuerySet[Suggestion]:
 @api_view(["GET"])
 def suggestions(request: Request, slug: str) -> Response:
     """Suggestions of the benchmark."""
-    only(request, "case", "run", "state")
     rows = _readable(request, slug)
-    sent = request.query_params
-    if (state := sent.get("state")) is not None and state not in Suggestion.State.values:
-        raise ValidationError({"state": [f"One of {', '.join(Suggestion.State.values)}."]})
-    names = {"case": "case__public_id", "run": "run__public_id", "state": "state"}
-    rows = rows.filter(**{field: sent[name] for name, field in names.items() if name in sent})
+    sent = {name: value for name, value in request.query_params.items() if value}
+    if "case" in sent:
+        benchmark = get_written_benchmark(request.user, slug)
+        rows = rows.filter(case=named_case(Case.objects.filter(benchmark=benchmark), sent["case"]))
+    if "run" in sent:
+        rows = rows.filter(run__public_id=sent["run"])
+        if not rows.exists():
+            raise ValidationError({"run": [_("No suggestions of this run are here.")]})
+    if "state" in sent:
+        rows = rows.filter(state=sent["state"])
     return page_of(request, rows.order_by("case", "run", "number"), SuggestionSerializer)
 
 

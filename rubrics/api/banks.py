@@ -11,9 +11,11 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.endpoints import PAGED, only, page_of
+from consilium.core.endpoints import PAGED, page_of
+from consilium.core.parameters import one_of
 from rubrics import access
 from rubrics.bank import catalogue
+from rubrics.bank.consensus import NAME
 from rubrics.bank.forms import BankFilters
 from rubrics.bank.usage import Usage, usage
 from rubrics.models import Bank
@@ -74,10 +76,11 @@ class BankSerializer(Plain):
 def bank(request: Request, slug: str) -> Response:
     """List the criteria of all banks in use; ``points`` is positive or negative, ``only`` may be cluster."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    only(request, *FILTERS)
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(benchmark))
     query = form.query()
+    if "bank" not in form.fields and request.query_params.get("bank", "") not in ("", NAME):
+        raise ValidationError({"bank": [one_of([NAME])]})
     if query is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     return page_of(request, catalogue.matching(entries, query), BankItemSerializer, {"usage": usage(benchmark)})
@@ -88,5 +91,4 @@ def bank(request: Request, slug: str) -> Response:
 def banks(request: Request, slug: str) -> Response:
     """List the banks that were brought along, those out of use as well."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    only(request)
     return page_of(request, Bank.objects.filter(benchmark=benchmark).order_by("slug"), BankSerializer)

@@ -15,10 +15,11 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.schema import RefusalSerializer
 from rubrics import access, models, services
 from rubrics.api import serializers
+from rubrics.api.named import named_candidate, named_case
 from rubrics.forms import CaseFilters
 from rubrics.selectors import lists
 
@@ -46,7 +47,6 @@ def me(request: Request) -> User:
 def benchmarks(request: Request) -> Response:
     """List the benchmarks that you run, or make one (staff)."""
     if request.method == "GET":
-        only(request)
         return page_of(
             request, models.Benchmark.objects.run_by(request.user).order_by("slug"), serializers.BenchmarkSerializer
         )
@@ -86,7 +86,6 @@ CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort
 def cases(request: Request, slug: str) -> Response:
     """List the cases; ``sort`` is key, difficulty, register, language, criteria or responses, or ``-key`` and so on."""
     benchmark = access.get_benchmark(request.user, slug)
-    only(request, *CASE_FILTERS)
     form = CaseFilters(request.query_params, benchmark=benchmark)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
@@ -113,7 +112,6 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 def candidates(request: Request, slug: str) -> Response:
     """List the candidates."""
     benchmark = access.get_benchmark(request.user, slug)
-    only(request)
     return page_of(request, lists.listed_candidates(benchmark).order_by("name"), serializers.CandidateSerializer)
 
 
@@ -133,7 +131,7 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
     parameters=[
         *PAGED,
         OpenApiParameter("candidate", str, description="name of a candidate"),
-        OpenApiParameter("case", str, description="id of a case"),
+        OpenApiParameter("case", str, description="key or id of a case"),
     ],
     operation_id="responses_list",
 )
@@ -147,12 +145,11 @@ def responses(request: Request, slug: str) -> Response:
     """List responses, or add some: all or none; a fault's line is the place in the list, from 1."""
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request, "candidate", "case")
         listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
         if name := request.query_params.get("candidate"):
-            listed = listed.filter(candidate__in=benchmark.candidates.called([name]))
-        if case := request.query_params.get("case"):
-            listed = listed.filter(case__public_id=case)
+            listed = listed.filter(candidate=named_candidate(benchmark.candidates, name))
+        if key := request.query_params.get("case"):
+            listed = listed.filter(case=named_case(models.Case.objects.filter(benchmark=benchmark), key))
         return page_of(request, listed.order_by("pk"), serializers.ResponseSerializer)
     payload = valid(serializers.NewResponsesSerializer(data=request.data))
     counts = services.add_responses(
@@ -186,7 +183,6 @@ def imports(request: Request, slug: str) -> Response:
     """List the imports, or upload a file: a worker imports all of it or nothing; ask the import how far it is."""
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         return page_of(request, models.ImportJob.objects.filter(benchmark=benchmark), serializers.ImportSerializer)
     payload = valid(serializers.NewImportSerializer(data=request.data))
     job = services.create_import(

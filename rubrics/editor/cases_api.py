@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from accounts.services import person_of
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.i18n import translate
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
 from consilium.core.versioning import StaleSave
@@ -162,7 +162,6 @@ def cases(request: Request, slug: str) -> Response:
     """List the cases with the state of their rubrics, or begin one (authors, and those who run the benchmark)."""
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         return page_of(request, lists.with_rubric_states(benchmark.cases.order_by("key")), ListedCaseSerializer)
     sent = valid(NewCaseSerializer(data=request.data))
     empty = CaseContent(key=case_editing.suggested_key(benchmark), conversation=(Turn("user", ""),))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -36,6 +38,12 @@ class CaseQuerySet(models.QuerySet["Case"]):
     def included(self) -> CaseQuerySet:
         """Cases that count: not excluded by screening, audit or an admin."""
         return self.filter(excluded_at=None)
+
+    def called(self, names: Collection[str]) -> CaseQuerySet:
+        """Those with one of these keys. An id is accepted in place of a key, unless a case has it as its key."""
+        by_key = models.Q(key__in=list(names))
+        taken = self.filter(by_key).values_list("key", flat=True)
+        return self.filter(by_key | models.Q(public_id__in=set(names) - set(taken)))
 
 
 class CaseManager(models.Manager.from_queryset(CaseQuerySet)):  # type: ignore[misc]

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.http import Http404
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,6 +17,7 @@ from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.model_schemas import described_field
+from consilium.core.parameters import whole_number
 from consilium.core.schema import FaultSerializer
 from rubrics import access, origins
 from rubrics.editor.draft_content import items_of
@@ -183,19 +182,12 @@ def difference(request: Request, slug: str, public_id: str) -> Response:
     every = {rubric.version: rubric for rubric in selectors.versions_of(case)}
     if not every:
         raise Http404
-    after = _number(request, "to", max(every))
-    before = _number(request, "from", max((number for number in every if number < after), default=0))
+    after = whole_number(request, "to", default=max(every))
+    before = whole_number(request, "from", default=max((number for number in every if number < after), default=0))
     if after not in every or (before and before not in every):
         raise Http404
     rows = selectors.csv_rows(selectors.difference(every.get(before), every[after]))
     return Response([dict(zip(selectors.CSV_COLUMNS, row, strict=True)) for row in rows])
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    value = request.query_params.get(name, "")
-    if value and not (value.isascii() and value.isdigit() and len(value) < 10):
-        raise ValidationError({name: [_("This must be the number of a version.")]})
-    return int(value) if value else default
 
 
 @extend_schema(methods=["GET"], responses=InReviewSerializer)
@@ -281,7 +273,7 @@ def reviews(request: Request, slug: str) -> Response:
     """List what waits for you as a reviewer, or approve what you have read; one that is refused holds up no other."""
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
-        offset = _number(request, "offset", 0)
+        offset = whole_number(request, "offset", default=0)
         rows = selectors.reviewable_by(_me(request), benchmark)[offset : offset + 200]
         hidden = set(origins.hidden_from(_me(request), benchmark).values_list("pk", flat=True))
         return Response([_in_review(rubric, is_hidden=rubric.pk in hidden) for rubric in rows])

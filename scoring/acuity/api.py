@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_DATASET_LENGTH, MAX_FRAMING_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
@@ -220,7 +220,6 @@ def scales(request: Request, slug: str) -> Response:
     """List the scales, or make one; the same levels once more are the version that is there."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         rows = AcuityScale.objects.filter(benchmark=benchmark).order_by("name", "-version")
         return page_of(request, rows, AcuityScaleSerializer)
     payload = valid(AcuityScaleSerializer(data=request.data))
@@ -253,7 +252,6 @@ def schemes(request: Request, slug: str) -> Response:
     """List the label schemes, or make one on the newest version of a scale."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         return page_of(request, selectors.schemes(benchmark), _StoredScheme)
     payload = valid(AcuitySchemeSerializer(data=request.data))
     scale = selectors.scale_called(benchmark, payload["scale"])
@@ -335,7 +333,6 @@ def source_labels(request: Request, slug: str) -> Response:
     """List the labels of cases in the order in which they were stored, or map those of a dataset again."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         return page_of(request, selectors.source_labels(benchmark), AcuitySourceLabelSerializer)
     terms = dict(valid(AcuityMappingSerializer(data=request.data)))
     preview = terms.pop("preview")
@@ -360,7 +357,6 @@ def source_labels(request: Request, slug: str) -> Response:
 def readings(request: Request, slug: str) -> Response:
     """List the readings, also those that were asked for and not given, in the order in which they were imported."""
     benchmark = get_benchmark(request.user, slug)
-    only(request)
     return page_of(request, selectors.readings(benchmark), AcuityReadingSerializer)
 
 
@@ -390,7 +386,6 @@ def framings(request: Request, slug: str) -> Response:
     """List the versions of the framing, the newest first, or make one; the newest text once more is that version."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         return page_of(request, benchmark.framings.select_related("created_by"), AcuityFramingSerializer)
     payload = valid(AcuityFramingSerializer(data=request.data))
     by, at = cast("User", request.user), timezone.now()

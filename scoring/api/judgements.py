@@ -10,13 +10,13 @@ from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from consilium.core.parameters import whole_number
+from rubrics.api.named import named_candidate
 from scoring import access
 from scoring.api.serializers import Plain
 from scoring.models import JudgeRun
 from scoring.selectors import judges_and_runs
 from scoring.selectors.judgements import as_json, run_judgements, samples_of
-
-PARAMETERS = ("candidate", "sample", "format")
 
 
 class CriterionResultSerializer(Plain):
@@ -48,14 +48,11 @@ class JudgementSerializer(Plain):
 def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
     """Give what a run says of one candidate, as ClinConsensus' list: an element for every case, in release order."""
     run = access.get_run(request.user, slug, public_id)
-    unknown = sorted(set(request.query_params) - set(PARAMETERS))
-    if unknown:
-        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})
-    name, sample = request.query_params.get("candidate", ""), request.query_params.get("sample", "0")
-    if not name:
-        raise ValidationError({"candidate": [_("This parameter is required.")]})
-    candidate = judges_and_runs.candidates_of(run).called([name]).first()
-    if run.purpose != JudgeRun.Purpose.GRADE or candidate is None or sample not in map(str, samples_of(run, candidate)):
+    if run.purpose != JudgeRun.Purpose.GRADE:
         raise Http404
-    export = run_judgements(run, candidate, int(sample))
+    candidate = named_candidate(judges_and_runs.candidates_of(run), request.query_params["candidate"])
+    sample = whole_number(request, "sample", default=0)
+    if sample not in samples_of(run, candidate):
+        raise ValidationError({"sample": [_("This run has no such sample of this candidate.")]})
+    export = run_judgements(run, candidate, sample)
     return StreamingHttpResponse(as_json(export.elements()), content_type="application/json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
@@ -16,7 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, Pages, valid
+from consilium.core.parameters import whole_number
 from rubrics.access import get_benchmark
+from rubrics.api.named import named_candidate
 from scoring import access
 from scoring.api import serializers
 from scoring.api.config_errors import config_errors
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 class _Cursor(CursorPagination):
     ordering = "id"
     page_size = 200
-    page_size_query_param = "limit"
     max_page_size = 1000
+
+    def get_page_size(self, request: Request) -> int:
+        return whole_number(request, "limit", default=self.page_size, low=1, high=self.max_page_size)
 
 
 def _paged(
@@ -47,13 +50,6 @@ def _paged(
     pages = pages or Pages()
     page = pages.paginate_queryset(queryset, request) or []
     return pages.get_paginated_response(serializer(page, many=True).data)
-
-
-def _only(request: Request, *names: str) -> None:
-    """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
-    unknown = sorted(set(request.query_params) - {*names, "limit", "format"})
-    if unknown:
-        raise ValidationError({name: [_("This parameter is not supported here.")] for name in unknown})
 
 
 def _me(request: Request) -> User:
@@ -88,7 +84,6 @@ def judges(request: Request, slug: str) -> Response:
     """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request, "offset")
         judges = judges_and_runs.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
         return _paged(request, judges, serializers.JudgeSerializer)
     payload = valid(serializers.NewJudgeSerializer(data=request.data))
@@ -132,7 +127,6 @@ def runs(request: Request, slug: str) -> Response:
     """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request, "offset")
         return _paged(request, judges_and_runs.runs_on(benchmark), serializers.JudgeRunSerializer)
     payload = valid(serializers.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
@@ -212,13 +206,8 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
 def verdicts(request: Request, slug: str, public_id: str) -> Response:
     """List the verdicts of a run in the order in which they were written."""
     run = access.get_run(request.user, slug, public_id)
-    _only(request, "cursor", "outcome", "candidate")
     outcome, candidate = (request.query_params.get(name, "") for name in ("outcome", "candidate"))
-    if outcome and outcome not in Verdict.Outcome.values:
-        raise ValidationError({"outcome": [_("One of: %(names)s.") % {"names": ", ".join(Verdict.Outcome.values)}]})
-    about = judges_and_runs.candidates_of(run).called([candidate]).first() if candidate else None
-    if candidate and about is None:
-        raise Http404
+    about = named_candidate(judges_and_runs.candidates_of(run), candidate) if candidate else None
     rows = judges_and_runs.verdicts_of(run, outcome=outcome, candidate=about.public_id if about else "")
     rows = rows.select_related("response__case", "response__candidate", "criterion")
     return _paged(request, rows, serializers.VerdictSerializer, _Cursor())

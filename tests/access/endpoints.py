@@ -808,7 +808,7 @@ ENDPOINTS |= {
     "api:api-coverage-resume": Endpoint(STAFF, a_coverage_run, writes_only=True),
     "api:api-coverage-replay": Endpoint(STAFF, a_coverage_run, writes_only=True),
     "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
-    "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
+    "api:api-coverage-next-question": Endpoint(DECIDERS, slug, writes_only=True),
     "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
     "api:api-coverage-skip": Endpoint(DECIDERS, of(public_id=a_question), writes_only=True),
 }
@@ -877,7 +877,7 @@ ENDPOINTS |= {
     "api:api-pairs": Endpoint(STAFF, slug),
     "api:api-pair-uploads": Endpoint(STAFF, slug, writes_only=True),
     "api:api-pair": Endpoint(STAFF, a_pair),
-    "api:api-next-pair": Endpoint(DECIDERS, slug),
+    "api:api-next-pair": Endpoint(DECIDERS, slug, writes_only=True),
     "api:api-pair-judgement": Endpoint(DECIDERS, a_pair),
     "api:api-pair-skip": Endpoint(DECIDERS, a_pair, writes_only=True),
     "api:api-pair-making": Endpoint(STAFF, slug),

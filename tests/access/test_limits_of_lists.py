@@ -1,4 +1,4 @@
-"""``?limit=``, ``?offset=`` and ``?page=`` of every list: absurd values are no error, and never give all rows."""
+"""``?limit=``, ``?offset=`` and ``?page=`` of every list: absurd values are no crash, and never give all rows."""
 
 from __future__ import annotations
 
@@ -46,14 +46,16 @@ def test_no_limit_gives_all_rows() -> None:
     )
     client = Client()
     client.force_login(admin)
-    for limit in (str(Pages.max_limit + 1), "10000000000000000000000"):
-        answer = client.get(f"/api/v1/benchmarks/study/batches/?limit={limit}").json()
-        assert len(answer["results"]) == Pages.max_limit == 500
-        assert answer["count"] == number
-        assert answer["next"]
+    answer = client.get("/api/v1/benchmarks/study/batches/?limit=500").json()
+    assert len(answer["results"]) == Pages.max_limit == 500
+    assert answer["count"] == number
+    assert answer["next"]
+    for query in ("limit=501", f"limit={HUGE}", "limit=0", "limit=-1", "limit=x", "offset=x", f"offset={HUGE}"):
+        refused = client.get(f"/api/v1/benchmarks/study/batches/?{query}")
+        assert (refused.status_code, list(refused.json())) == (400, [query.partition("=")[0]])
     assert len(client.get("/api/v1/benchmarks/study/batches/").json()["results"]) == 50
     assert len(client.get("/api/v1/benchmarks/study/batches/?limit=7&offset=500").json()["results"]) == 1
-    assert client.get("/api/v1/benchmarks/study/batches/?offset=10000000000000000000000").json()["results"] == []
+    assert client.get("/api/v1/benchmarks/study/batches/?offset=999999999").json()["results"] == []
 
 
 def test_absurd_numbers_are_no_error_of_the_server(world: World, clients: dict[str, Client]) -> None:

@@ -27,6 +27,26 @@ def test_in_an_address(signed_in: Client, address: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/api/v1/nothing/", 404),
+        ("/api/v1/benchmarks/x/nothing/", 404),
+        ("/api/v1/benchmarks/elsewhere/", 404),
+        ("/api/v1/benchmarks/x/reports/none/tables/agreement.parquet", 404),
+        ("/api/v1/work/batches/none/next/", 404),
+        ("/api/v1/benchmarks/%00/", 400),
+        ("/api/v1/benchmarks/?q=%00", 400),
+    ],
+)
+def test_the_api_refuses_an_address_in_json_and_in_plain_words(signed_in: Client, address: str, status: int) -> None:
+    answer = signed_in.post(address) if address.endswith("next/") else signed_in.get(address)
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert "matches the given query" not in answer.json()["detail"]
+    assert "<html" in signed_in.get("/nothing/").content.decode()
+
+
+@pytest.mark.parametrize(
     ("body", "place"),
     [
         ({"kind": "\ud800"}, ["kind"]),

@@ -12,7 +12,7 @@ from accounts.models import Invitation, User
 from annotation import services
 from annotation.models import Adjudication, Assignment, Batch, Decision
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
-from tests.factories import BenchmarkRoleFactory, UserFactory, decide
+from tests.factories import BenchmarkRoleFactory, UserFactory, decide, member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 API = "/api/v1"
@@ -31,10 +31,14 @@ def test_grading_through_the_api(workshop: Workshop) -> None:
     url = f"{API}/work/assignments/{listed[0]['id']}/"
     detail = client.get(url).json()
     assert set(detail) == {
-        "id", "batch", "batch_status", "due_date", "position", "status", "round", "total", "returned_note", "reading",
-        "rows",
+        "id", "benchmark", "batch", "batch_title", "batch_status", "due_date", "position", "status", "round", "total",
+        "returned_note", "reading", "rows",
     }  # fmt: skip
     assert detail["reading"]["response"] == TEXT
+    batch = workshop.batch
+    assert [detail[key] for key in ("benchmark", "batch", "batch_title")] == [
+        workshop.benchmark.slug, batch.public_id, batch.title
+    ]  # fmt: skip
     ids = [row["criterion"]["id"] for row in detail["rows"]]
     missing = client.post(f"{url}submit/")
     assert (missing.status_code, missing.json()["missing"]) == (422, ids)
@@ -48,6 +52,19 @@ def test_grading_through_the_api(workshop: Workshop) -> None:
     # All or none: the second of these is stale, so the first is not saved either.
     mixed = [{"criterion": ids[1], "outcome": "met"}, {"criterion": ids[0], "outcome": "not_met"}]
     assert client.post(f"{url}decisions/", mixed, format="json").status_code == 409
+    assert Decision.objects.count() == 1
+    twice = [{"criterion": ids[1], "outcome": "met"}, {"criterion": ids[2], "outcome": "met"}]
+    twice += [{"criterion": ids[1], "outcome": "not_met"}]
+    refused = client.post(f"{url}decisions/", twice, format="json")
+    assert refused.status_code == 422
+    assert [(each["line"], each["field"]) for each in refused.json()["errors"]] == [(3, "criterion")]
+    outside = [{"criterion": ids[1], "outcome": "met"}, {"criterion": ids[2], "outcome": "met"}]
+    outside[1]["evidence"] = [{"start": 0, "end": 100_000}]  # type: ignore[assignment]
+    refused = client.post(f"{url}decisions/", outside, format="json")
+    assert refused.status_code == 422
+    [fault] = refused.json()["errors"]
+    assert fault == {"line": 2, "field": "evidence", "message": "The evidence is outside the response."}
+    assert refused.json()["detail"] == fault["message"]
     assert Decision.objects.count() == 1
     client.post(f"{url}decisions/", [{"criterion": c, "outcome": "not_met"} for c in ids[1:]], format="json")
     done = client.post(f"{url}submit/")
@@ -97,7 +114,13 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     stored = stale.json()["current"]
     assert stored.pop("saved_at")
     assert stored == {"criterion": first, "outcome": other, "reason": "r", "version": 1, "to_review": False}
+    unseen = {"criterion": first, "outcome": current_outcome}  # without a version: none was seen
+    assert client.post(f"{url}amendments/", unseen, format="json").status_code == 409
+    again = client.post(f"{url}claim/")
+    assert (again.status_code, again.json()) == (409, {"detail": "You have already claimed this check."})
     assert client.post(f"{url}accept/").status_code == 204
+    again = client.post(f"{url}accept/")
+    assert (again.status_code, again.json()) == (409, {"detail": "You have already finished this check."})
     second = client.post(f"{API}/work/checks/next/").json()
     assert (
         client.post(f"{API}/work/checks/{second['id']}/return/", {"note": "Again."}, format="json").status_code == 204
@@ -110,9 +133,14 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     judge = endpoint(workshop.adjudicator)
     conflicts = judge.get(f"{API}/work/adjudications/").json()["results"]
     assert [(row["conflicts"], row["held"]) for row in conflicts] == [(2, False)]  # the amended one agrees now
+    assert (conflicts[0]["benchmark"], conflicts[0]["batch"]) == (workshop.benchmark.slug, workshop.batch.public_id)
     conflict = judge.post(f"{API}/work/adjudications/{conflicts[0]['id']}/claim/").json()
     url = f"{API}/work/adjudications/{conflict['id']}/"
-    assert judge.post(f"{url}finish/").status_code == 422
+    again = judge.post(f"{url}claim/")
+    assert (again.status_code, again.json()) == (409, {"detail": "You have already claimed this conflict."})
+    unfinished = judge.post(f"{url}finish/")
+    in_conflict = [row["criterion"]["id"] for row in conflict["rows"] if row["in_conflict"]]
+    assert (unfinished.status_code, sorted(unfinished.json()["missing"])) == (422, sorted(in_conflict))
     for row in conflict["rows"]:
         if row["in_conflict"]:
             assert [side["letter"] for side in row["sides"]] == ["A", "B"]
@@ -121,9 +149,37 @@ def test_checking_and_adjudicating_through_the_api() -> None:
             assert judge.post(f"{url}rulings/", body | {"version": 0}, format="json").status_code == 409
             taken_back = judge.post(f"{url}rulings/", body | {"outcome": "", "version": 1}, format="json").json()
             assert {"outcome": "", "version": 2}.items() <= taken_back["rows"][conflict["rows"].index(row)].items()
-            assert judge.post(f"{url}rulings/", body, format="json").status_code == 200  # no version: not looked at
+            assert judge.post(f"{url}rulings/", body, format="json").status_code == 409  # no version: none was seen
+            assert judge.post(f"{url}rulings/", body | {"version": 2}, format="json").status_code == 200
     assert judge.post(f"{url}finish/").status_code == 204
+    again = judge.post(f"{url}finish/")
+    assert (again.status_code, again.json()) == (409, {"detail": "You have already finished this adjudication."})
     assert Adjudication.objects.get().status == "done"
+
+
+def test_next_hands_out_work_of_the_benchmark_that_is_named() -> None:
+    first, second = (build_workshop(annotators_per_item=2, responses=1, check_policy="all") for _ in range(2))
+    for workshop in (first, second):
+        rows = Assignment.objects.filter(batch=workshop.batch).select_related("annotator")
+        for row, outcome in zip(rows, ("met", "not_met"), strict=True):
+            decide(row, outcome)
+    person = second.checker
+    member(first.group, "checker", person)
+    client = endpoint(person)
+    slugs = [first.benchmark.slug, second.benchmark.slug]
+    assert client.get(f"{API}/work/checks/").json()["count"] == 4
+    for slug in slugs:
+        listed = client.get(f"{API}/work/checks/?benchmark={slug}").json()["results"]
+        assert {row["benchmark"] for row in listed} == {slug}
+    for slug in slugs[::-1]:
+        taken = client.post(f"{API}/work/checks/next/", {"benchmark": slug}, format="json").json()
+        assert (taken["benchmark"], taken["status"]) == (slug, "in_check")
+    assert client.get(f"{API}/work/checks/?benchmark=elsewhere").status_code == 404
+    for queue in ("checks", "adjudications"):
+        elsewhere = client.post(f"{API}/work/{queue}/next/", {"benchmark": "elsewhere"}, format="json")
+        assert elsewhere.status_code == 404
+        wrong = client.post(f"{API}/work/{queue}/next/", {"batch": "x"}, format="json")
+        assert wrong.status_code == 400
 
 
 def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
@@ -166,6 +222,17 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
         Batch.objects.filter(public_id=batch["id"]).update(frame={"filter": {"candidates": [given]}})
         read = client.get(f"{base}/batches/{batch['id']}/").json()
         assert read["frame"] == {"filter": {"candidates": [candidate.name]}}
+    misspelt = {"candidates": [candidate.name, "Nobdy"], "cases": ["c99"], "tags": ["nope"], "languages": ["xx"]}
+    for path in ("batches/preview/", "batches/"):
+        refused = client.post(f"{base}/{path}", {**new, "filter": misspelt}, format="json")
+        assert refused.status_code == 422
+        assert [(each["line"], each["field"]) for each in refused.json()["errors"]] == [
+            (2, "filter.candidates"),
+            (1, "filter.cases"),
+            (1, "filter.tags"),
+            (1, "filter.languages"),
+        ]
+        assert "“Nobdy” does not exist in this benchmark." in refused.json()["detail"]
     nobody = {**new, "filter": {"candidates": ["nobody"], "skip_given": False}}
     assert client.post(f"{base}/batches/preview/", nobody, format="json").status_code == 422
     url = f"{base}/batches/{batch['id']}/"

@@ -79,6 +79,36 @@ def test_a_file_goes_through_the_api_into_a_collection_and_out_again(researcher:
     assert passages[0]["locator"].startswith(f"fever@{stored.sha256[:8]}#")
 
 
+@pytest.mark.slow
+def test_a_new_edition_keeps_what_is_not_said_anew_but_for_its_licence(
+    researcher: Caller, annotator: Caller, collection: Collection
+) -> None:
+    def upload(text: str, **fields: str) -> dict[str, Any]:
+        file = SimpleUploadedFile("fever.txt", text.encode())
+        answer = researcher.upload(f"collections/{collection.public_id}/documents/", file=file, **fields)
+        assert work(ImportJob.objects.get(public_id=answer.json()["id"])).status == "done"
+        counts = researcher.get(f"imports/{answer.json()['id']}/").json()["counts"]
+        (row,) = annotator.get("documents/").json()["results"]
+        return {**row, "warnings": counts["warnings"]}
+
+    kept = {"title": "Fever in children", "publisher": "A made-up college", "kind": "guideline", "tier": 1}
+    said = {name: str(value) for name, value in kept.items()}
+    upload(FEVER, **said, jurisdictions="GB, INT", audience="lay", version_label="1.0", licence="CC0-1.0", may_send="1")
+    second = upload(FEVER + "\nA correction.\n")
+    assert {name: second[name] for name in kept} == kept
+    assert (second["edition"], second["jurisdictions"], second["audience"]) == (2, ["GB", "INT"], "lay")
+    assert (second["version_label"], second["licence"], second["may_send"]) == ("", "", False)
+    assert second["warnings"] == ["“fever”: the licence of edition 1 was not carried over. State that of this edition."]
+    third = upload(FEVER + "\nAnother.\n", tier="4", kind="other", title="Fever")
+    assert [third[name] for name in ("title", "publisher", "kind", "tier")] == [
+        "Fever",
+        "A made-up college",
+        "other",
+        4,
+    ]
+    assert third["warnings"] == []
+
+
 def test_what_a_patch_leaves_out_stays(researcher: Caller, annotator: Caller, collection: Collection) -> None:
     document = add_document(collection, title="Fever", licence="CC0-1.0", may_send="1", publisher="A made-up college")
     path = f"documents/{document.public_id}/"

@@ -111,9 +111,20 @@ def test_candidates_and_responses_are_read(researcher, benchmark) -> None:
     assert by_id == listed
     assert (listed["case"], listed["candidate"], listed["response"]) == (case.key, "m", response.text)
     assert researcher.get(f"bench/responses/{response.public_id}/").json() == listed
-    assert researcher.get("bench/responses/?case=elsewhere").json()["results"] == []
+    for named in (case.key, case.public_id):
+        assert researcher.get(f"bench/responses/?case={named}").json()["results"] == [listed]
+    for name in ("case", "candidate"):
+        answer = researcher.get(f"bench/responses/?{name}=Nobody")
+        assert (answer.status_code, list(answer.json())) == (400, [name])
     CandidateFactory(benchmark=benchmark, name=candidate.public_id)
     assert researcher.get(f"bench/responses/?candidate={candidate.public_id}").json()["results"] == []
+
+
+@pytest.mark.parametrize("query", ["bank=nope", "section=nope", "points=nope"])
+def test_a_value_that_no_filter_of_the_bank_offers_is_refused(researcher, benchmark, query) -> None:
+    answer = researcher.get(f"bench/bank/?{query}")
+    assert (answer.status_code, list(answer.json())) == (400, [query.partition("=")[0]])
+    assert researcher.get("bench/bank/?bank=").status_code == 200
 
 
 @pytest.mark.slow

@@ -120,9 +120,9 @@ class QuestionSerializer(Plain):
 
 
 class NextQuestionSerializer(Plain):
-    """The next question; null where nothing waits."""
+    """The next question, and how many wait, this one among them."""
 
-    question = QuestionSerializer(allow_null=True)
+    question = QuestionSerializer()
     waiting = serializers.IntegerField()
 
 
@@ -225,14 +225,16 @@ def coverage_ask(request: Request, slug: str, public_id: str) -> Response:
     return _detail(run)
 
 
-@extend_schema(responses=NextQuestionSerializer, operation_id="coverage_next_question")
-@api_view(["GET"])
+@extend_schema(request=None, responses={200: NextQuestionSerializer, 204: None}, operation_id="coverage_next_question")
+@api_view(["POST"])
 def next_question(request: Request, slug: str) -> Response:
-    """Show the next question that waits for the caller, a member of an expert group or an author."""
+    """Show the next question that waits for the caller, a member of an expert group or an author; 204 for none."""
     benchmark = access.get_deciding_benchmark(request.user, slug)
     waiting = selectors.open_decisions(benchmark, _user(request))
     first = waiting.first()
-    question = selectors.question_of(first) if first else None
+    if first is None:
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    question = selectors.question_of(first)
     return Response(NextQuestionSerializer({"question": question, "waiting": waiting.count()}).data)
 
 

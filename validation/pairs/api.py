@@ -107,9 +107,9 @@ class PairToJudgeSerializer(Plain):
 
 
 class NextPairSerializer(Plain):
-    """The next pair; null where nothing waits."""
+    """The next pair, and how many wait, this one among them."""
 
-    pair = PairToJudgeSerializer(allow_null=True)
+    pair = PairToJudgeSerializer()
     waiting = serializers.IntegerField()
 
 
@@ -131,7 +131,17 @@ def _user(request: Request) -> User:
 @extend_schema(
     methods=["GET"],
     responses=PairSerializer(many=True),
-    parameters=[*PAGED, OpenApiParameter("status", enum=selectors.STATUSES), OpenApiParameter("kind")],
+    parameters=[
+        *PAGED,
+        OpenApiParameter("state", str, enum=NearMissPair.State.values),
+        OpenApiParameter(
+            "status",
+            str,
+            enum=selectors.STATUSES,
+            description="what is still open, or what physicians agree on: `disputed`, or the `grade`",
+        ),
+        OpenApiParameter("kind", str, enum=ErrorKind.values),
+    ],
     operation_id="pairs_list",
 )
 @extend_schema(
@@ -142,7 +152,7 @@ def pairs(request: Request, slug: str) -> Response:
     """List the near-miss pairs, the newest first; or add one."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        chosen = {name: request.query_params.get(name, "").replace("\x00", "") for name in ("status", "kind")}
+        chosen = {name: request.query_params.get(name, "") for name in ("state", "status", "kind")}
         return page_of(request, selectors.pairs_of(benchmark, **chosen), PairSerializer)
     payload = valid(NewPairSerializer(data=request.data))
     case = Case.objects.filter(benchmark=benchmark, key=payload["case"]).first()
@@ -193,13 +203,16 @@ def pair(request: Request, slug: str, public_id: str) -> Response:
     return Response(PairSerializer(access.get_pair(request.user, slug, public_id)).data)
 
 
-@extend_schema(responses=NextPairSerializer, operation_id="pairs_next_to_judge")
-@api_view(["GET"])
+@extend_schema(request=None, responses={200: NextPairSerializer, 204: None}, operation_id="pairs_next_to_judge")
+@api_view(["POST"])
 def next_pair(request: Request, slug: str) -> Response:
-    """Show the next pair that waits for the caller, a member of an expert group or an author."""
+    """Show the next pair that waits for the caller, a member of an expert group or an author; 204 for none."""
     benchmark = access.get_deciding_benchmark(request.user, slug)
     waiting = selectors.open_pairs(benchmark, _user(request)).select_related("case")
-    return Response(NextPairSerializer({"pair": waiting.first(), "waiting": waiting.count()}).data)
+    first = waiting.first()
+    if first is None:
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    return Response(NextPairSerializer({"pair": first, "waiting": waiting.count()}).data)
 
 
 @extend_schema(methods=["GET"], responses=PairToJudgeSerializer, operation_id="pairs_to_judge")

@@ -34,11 +34,15 @@ def groups_of(benchmark: Benchmark) -> QuerySet[PairGroup]:
     return PairGroup.objects.filter(benchmark=benchmark).select_related("created_by").annotate(**n)
 
 
-def pairs_of(benchmark: Benchmark, *, group: str = "", status: str = "", kind: str = "") -> QuerySet[NearMissPair]:
+def pairs_of(
+    benchmark: Benchmark, *, group: str = "", state: str = "", status: str = "", kind: str = ""
+) -> QuerySet[NearMissPair]:
     """The pairs of a benchmark, the newest first; what is empty leaves nothing out."""
     rows = NearMissPair.objects.filter(group__benchmark=benchmark)
     if group:
         rows = rows.filter(group__public_id=group)
+    if state:
+        rows = rows.filter(state=state)
     if kind in ErrorKind.values:
         rows = rows.filter(kind=kind)
     if status == "open":

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
 from consilium.core.model_schemas import described_field
@@ -198,7 +198,6 @@ def rubric_sets(request: Request, slug: str) -> Response:
     """List the rubric sets, the newest first, or make one of published rubrics, drafted or generic criteria."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        only(request)
         sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))
         return page_of(request, sets, RubricSetSerializer)
     payload = valid(NewRubricSetSerializer(data=request.data))
@@ -260,7 +259,6 @@ def upload(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def rubric_set(request: Request, slug: str, public_id: str) -> Response:
     """Show a rubric set."""
-    only(request)
     return Response(RubricSetSerializer(get_rubric_set(request.user, slug, public_id)).data)
 
 
@@ -269,7 +267,6 @@ def rubric_set(request: Request, slug: str, public_id: str) -> Response:
 def items(request: Request, slug: str, public_id: str) -> Response:
     """List the criteria of a set: cases in the order of import, criteria in theirs."""
     row = get_rubric_set(request.user, slug, public_id)
-    only(request)
     return page_of(request, selectors.items_of(row), RubricSetItemSerializer)
 
 
@@ -278,7 +275,6 @@ def items(request: Request, slug: str, public_id: str) -> Response:
 def mends(request: Request, slug: str, public_id: str) -> Response:
     """List what was mended in the file of a set."""
     row = get_rubric_set(request.user, slug, public_id)
-    only(request)
     return page_of(request, selectors.mends_of(row), RubricSetMendSerializer)
 
 
@@ -286,7 +282,6 @@ def mends(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET"])
 def compare(request: Request, slug: str, first: str, second: str) -> Response:
     """Compare two sets, named by their ids."""
-    only(request)
     pair = [get_rubric_set(request.user, slug, name) for name in (first, second)]
     result = comparison.compare(*pair)
     return Response(ComparedSerializer([*result.rows, *result.axes], many=True).data)

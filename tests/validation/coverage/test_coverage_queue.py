@@ -13,7 +13,7 @@ from consilium.core.errors import Conflict
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import AuthoringRole, Rubric
 from rubrics.services.drafts import save_first
-from tests.factories import ExpertGroupFactory, UserFactory, member
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, case_of, worked_example
 from validation.coverage.selectors import open_by_benchmark, open_decisions
@@ -101,6 +101,13 @@ def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
     row = CoverageDecision.objects.filter(run=run, stage="coverage").first()
     assert row is not None
     at = f"/api/v1/benchmarks/{world.benchmark.slug}/coverage-questions/{row.public_id}/"
+    queue = f"/api/v1/benchmarks/{world.benchmark.slug}/coverage-questions/next/"
+    ahead = second.post(queue).json()
+    assert ahead["waiting"] == open_decisions(world.benchmark, world.physicians[1]).count() > 0
+    assert set(ahead["question"]) == {"id", "about", "case", "point", "criteria", "answers", "answer"}
+    stranger = AuthoringRole.objects.create(benchmark=BenchmarkFactory(slug="empty"), user=world.physicians[1])
+    empty = second.post(f"/api/v1/benchmarks/{stranger.benchmark.slug}/coverage-questions/next/")
+    assert (empty.status_code, empty.content) == (204, b"")
     question = second.get(at).json()
     assert question["answers"] == ["full", "partly", "none"] and question["about"] == "point"
     assert set(question) == {"id", "about", "case", "point", "criteria", "answers", "answer"}

@@ -112,7 +112,7 @@ def test_a_physician_judges_and_sees_nothing_else(world: PairWorld) -> None:
 
 def test_the_api_judges_likewise(world: PairWorld) -> None:
     client = signed_in(world.physicians[0])
-    own = client.get("/api/v1/benchmarks/ward/pairs-to-judge/next/").json()
+    own = client.post("/api/v1/benchmarks/ward/pairs-to-judge/next/").json()
     assert own["waiting"] == 2
     assert set(own["pair"]) == {"id", "case", "first", "second", "start", "first_end", "second_end"}
     url = f"/api/v1/benchmarks/ward/pairs-to-judge/{own['pair']['id']}/"
@@ -120,9 +120,29 @@ def test_the_api_judges_likewise(world: PairWorld) -> None:
     answer = client.put(url, json.dumps(body), content_type="application/json")
     assert answer.status_code == 200, answer.content
     assert client.put(url, json.dumps({**body, "more": 1}), content_type="application/json").status_code == 400
+    second = client.post("/api/v1/benchmarks/ward/pairs-to-judge/next/").json()
+    assert second["waiting"] == 1
+    assert (
+        client.put(
+            url.replace(own["pair"]["id"], second["pair"]["id"]),
+            json.dumps({**body, "harm": "dangerous"}),
+            content_type="application/json",
+        ).status_code
+        == 200
+    )
+    empty = client.post("/api/v1/benchmarks/ward/pairs-to-judge/next/")
+    assert (empty.status_code, empty.content) == (204, b"")
     staff = signed_in(world.admin)
     rows = staff.get("/api/v1/benchmarks/ward/pairs/?status=minor").json()["results"]
     assert [row["id"] for row in rows] == [own["pair"]["id"]]
+    counts = {
+        state: staff.get(f"/api/v1/benchmarks/ward/pairs/?state={state}").json()["count"]
+        for state in NearMissPair.State.values
+    }
+    assert sum(counts.values()) == staff.get("/api/v1/benchmarks/ward/pairs/").json()["count"] > max(counts.values())
+    for query in ("status=confirmed", "status=zzz", "kind=zzz", "state=zzz", "q=x"):
+        refused = staff.get(f"/api/v1/benchmarks/ward/pairs/?{query}")
+        assert (refused.status_code, list(refused.json())) == (400, [query.partition("=")[0]])
     new = {
         "group": "Doses", "judgements": 1, "case": "P1", "find": "5 mg", "replace": "50 mg", "kind": "dose",
     }  # fmt: skip
