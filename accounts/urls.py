@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from accounts.views import first_run, notices, own, welcome
+from accounts.views import api_token, first_run, notices, own, welcome
 
 app_name = "accounts"
 urlpatterns: list[URLPattern] = [
     path("", own.home, name="home"),
     path("profile/", own.profile, name="profile"),
+    path("profile/api-token/", api_token.api_token, name="api-token"),
     path("profile/notifications/", notices.deliveries, name="deliveries"),
     path("session", own.session, name="session"),
     path("notifications/", notices.notifications, name="notifications"),

@@ -96,6 +96,7 @@ ENDPOINTS |= {
     "accounts:profile": Endpoint(SIGNED_IN),
     "accounts:session": Endpoint(EVERYBODY, framework=True),
     "accounts:deliveries": Endpoint(SIGNED_IN),
+    "accounts:api-token": Endpoint(SIGNED_IN),
     "accounts:notifications": Endpoint(SIGNED_IN),
     "accounts:notifications-read": Endpoint(SIGNED_IN, writes_only=True),
     "accounts:notification": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.notification)),
