@@ -44,6 +44,7 @@ import "../shared/find_in_response.js";
 import { forgetPick } from "../shared/passages.js";
 import { endPress } from "../shared/press.js";
 import { changeOrder, decisionOf, show, startRows } from "../shared/rows.js";
+import "../shared/second_press.js";
 
 /**
  * @typedef {import("./grading_sheet.js").NextSheet} NextSheet

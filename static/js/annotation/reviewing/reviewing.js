@@ -24,6 +24,7 @@ import "../shared/find_in_response.js";
 import { onKeys } from "../shared/keys.js";
 import { showView } from "../shared/panes.js";
 import { forgetPick } from "../shared/passages.js";
+import "../shared/second_press.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, takeUpKept } from "./reviewing_entries.js";
