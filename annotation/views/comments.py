@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.identity import opaque_name
 from annotation import access
 from annotation.dashboard.views import csv_file
 from annotation.models import Assignment, Comment, Physician
@@ -78,6 +79,7 @@ def _thread(
         "here": here,
         "refused": refused,
         "text": text,
+        "who": opaque_name(request.user),
         **more,
     }
     template = "annotation/comments/_thread.html" if request.htmx else "annotation/comments/comments.html"

@@ -1,8 +1,12 @@
 // @ts-check
 /* The drawer of comments: its button or D opens it, and its thread is fetched then. The page of a thread has the
-   thread without a drawer. */
+   thread without a drawer. A comment that is being written is kept in the browser, for its author alone, until it is
+   sent. */
 import { htmx } from "../../core/htmx.js";
-import { element, optionalElement, targetWithin } from "../../core/page.js";
+import { element, find, findAll, optionalElement, targetWithin } from "../../core/page.js";
+import { SaveStore } from "../../core/save_store.js";
+
+/** @typedef {{ text: string }} Draft */
 
 const drawer = optionalElement("comments", HTMLDialogElement);
 
@@ -16,29 +20,66 @@ function thread() {
 }
 
 function field() {
-  const comment = drawer?.querySelector("[data-comment]");
-  return comment instanceof HTMLTextAreaElement ? comment : null;
+  return commentField(document.querySelector("#comments-thread [data-comment]"));
+}
+
+/** @param {EventTarget | null} target */
+function commentField(target) {
+  return target instanceof HTMLTextAreaElement && target.matches("[data-comment]") ? target : null;
+}
+
+/* A comment that is not sent yet, by its author and the address of its thread */
+/** @type {SaveStore<Draft>} */
+const drafts = new SaveStore(() => localStorage, "consilium.comment:");
+
+/** @param {HTMLTextAreaElement} comment */
+function draftOf(comment) {
+  return `${comment.dataset.comment}:${comment.form?.getAttribute("action")}`;
+}
+
+/** @param {HTMLTextAreaElement} comment */
+function keepDraft(comment) {
+  const text = comment.value;
+  if (text.trim()) drafts.put(draftOf(comment), { text });
+  else drafts.remove(draftOf(comment));
+}
+
+/** @param {HTMLTextAreaElement} comment without words, in a thread that was just fetched */
+function takeUpDraft(comment) {
+  const draft = drafts.get(draftOf(comment));
+  if (!draft) return;
+  if (isSent(draft.text)) drafts.remove(draftOf(comment));
+  else comment.value ||= draft.text;
+}
+
+/**
+ * Also true where the answer to the request was lost, or another tab has sent the comment.
+ * @param {string} text
+ */
+function isSent(text) {
+  const own = findAll(thread(), ".thread > .own", HTMLElement);
+  return own.some((item) => inOneLine(find(item, "p", HTMLElement).textContent) === inOneLine(text));
+}
+
+/** @param {string | null} text */
+function inOneLine(text) {
+  return (text ?? "").replace(/\s+/g, " ").trim();
 }
 
 export async function openComments() {
   const address = openButton()?.dataset.comments;
   if (!drawer || !address || drawer.open) return;
-  // A half-written comment on this response stays; a comment on another response must not be sent with this one.
-  const kept = drawer.dataset.shown === address ? field()?.value : "";
-  drawer.dataset.shown = address;
   thread().replaceChildren();
   drawer.showModal();
   await htmx()?.ajax("GET", address, { target: "#comments-thread", swap: "innerHTML" });
-  const comment = field();
-  if (comment && kept) comment.value = kept;
 }
 
 document.addEventListener("click", (event) => {
   if (targetWithin(event, "[data-comments]")) openComments();
 });
 document.addEventListener("keydown", (event) => {
-  const comment = event.target;
-  if (!(comment instanceof HTMLTextAreaElement) || !comment.matches("[data-comment]") || event.isComposing) return;
+  const comment = commentField(event.target);
+  if (!comment || event.isComposing) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     event.stopPropagation();
@@ -51,5 +92,16 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const shown = openButton()?.querySelector(".count");
   if (shown) shown.textContent = count ? String(count) : "";
   // The field takes keys from here on. Before, htmx does not know the form, and the browser would send it as a page.
-  field()?.focus();
+  const comment = field();
+  if (!comment) return;
+  takeUpDraft(comment);
+  comment.focus();
 });
+document.addEventListener("input", (event) => {
+  const comment = commentField(event.target);
+  if (comment) keepDraft(comment);
+});
+
+// The page of a thread has its field from the start.
+const first = field();
+if (first) takeUpDraft(first);
