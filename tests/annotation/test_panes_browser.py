@@ -256,16 +256,80 @@ def test_selected_words_become_evidence_on_a_phone(new_page: NewPage) -> None:
     row = workshop.queue()[0]
     page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
     open_work(page, row)
-    attach = page.locator("[data-dock-attach]")
+    attach = page.get_by_role("button", name="Evidence for criterion 1")
     expect(attach).to_be_hidden()
     page.evaluate(
         "() => { const leaf = document.querySelector('#response [data-s]').firstChild;"
         " document.getSelection().setBaseAndExtent(leaf, 0, leaf, 6); }"
     )
+    expect(attach).to_be_in_viewport(ratio=1)
+    assert cut_off(page) == []
     attach.tap()
     expect(page.locator("#response mark.current")).to_have_text("Oozing")
+    expect(page.locator(".toast")).to_have_text(re.compile("Evidence added to criterion 1."))
+    expect(attach).to_be_hidden()
     expect(page.locator("#saved")).to_have_text(SAVED)
     assert Decision.objects.get(assignment=row).evidence == [{"quote": "Oozing", "start": 0, "end": 6}]
+
+
+def test_a_tap_on_a_sentence_is_evidence_and_no_keys_are_named(new_page: NewPage) -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
+    open_work(page, row)
+    page.locator("#dock [data-show-view=criteria]").tap()
+    current = page.locator(".criterion.current")
+    expect(current.get_by_role("button", name="Note")).to_be_visible()
+    assert page.locator("kbd:visible").all_inner_texts() == []
+    current.get_by_role("button", name="Note").tap()
+    expect(current.locator("textarea")).to_have_attribute("placeholder", "Why?")
+    current.get_by_role("button", name="Evidence").tap()
+    toast = page.locator(".toast").last
+    expect(toast).to_contain_text("Evidence for criterion 1: tap a sentence of the response")
+    sentence = "Press firmly with a clean cloth for fifteen minutes, without lifting it to look."
+    page.get_by_text(sentence).tap()
+    expect(page.locator("#response mark.current")).to_have_text(sentence)
+    expect(page.locator("#response mark.pick")).to_have_count(0)
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    evidence = Decision.objects.get(assignment=row).evidence
+    assert [span["quote"] for span in evidence] == [sentence]
+
+
+def test_the_passage_goes_to_the_criterion_that_the_button_names(new_page: NewPage) -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+
+    def select_words(words: str) -> None:
+        place = page.get_by_text(words, exact=True).first.bounding_box()
+        assert place
+        page.mouse.move(place["x"] + 1, place["y"] + place["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(place["x"] + place["width"] - 1, place["y"] + place["height"] / 2)
+        page.mouse.up()
+
+    current, last = (page.locator(f"[data-attach={name}]") for name in ("current", "last"))
+    page.locator(".criterion.current [data-set=met]").click()  # goes on to criterion 2
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    select_words("can happen")
+    expect(current).to_have_text("Evidence for criterion 2 E")
+    last.get_by_text("Evidence for criterion 1").click()
+    expect(page.locator(".criterion .quotes q")).to_have_text("can happen")
+    expect(page.locator(".toast")).to_contain_text("Evidence added to criterion 1.")
+    expect(last).to_be_hidden()
+    select_words("black stools")
+    page.keyboard.press("Shift+e")
+    expect(page.locator("#criteria [data-number='1'] .quotes q")).to_have_text(["can happen", "black stools"])
+    select_words("soaked cloth")
+    current.click()
+    expect(page.locator("#criteria [data-number='2'] .quotes q")).to_have_text("soaked cloth")
+    page.keyboard.press("e")  # nothing is selected: the next click picks
+    page.get_by_text("Raise the hand above your heart.").click()
+    expect(page.locator("#criteria [data-number='2'] .quotes q").last).to_have_text("Raise the hand above your heart.")
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    quotes = [[s["quote"] for s in d.evidence] for d in Decision.objects.filter(assignment=row).order_by("criterion")]
+    assert quotes == [["can happen", "black stools"], ["soaked cloth", "Raise the hand above your heart."]]
 
 
 def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page: NewPage) -> None:

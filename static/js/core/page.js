@@ -61,3 +61,8 @@ export function targetWithin(event, selector) {
   const target = event.target instanceof Element ? event.target.closest(selector) : null;
   return target instanceof HTMLElement ? target : null;
 }
+
+/** True where the person works by touch: keys are not named then. */
+export function isTouch() {
+  return matchMedia("(pointer: coarse)").matches;
+}

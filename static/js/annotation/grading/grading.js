@@ -21,15 +21,8 @@ import {
   shownRows,
   toggleFilter,
 } from "../shared/criteria.js";
-import {
-  attachEvidence,
-  clearDecision,
-  decide,
-  dropEvidence,
-  toggleBorderline,
-  toggleLastBorderline,
-  undo,
-} from "./grading_deciding.js";
+import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } from "./grading_deciding.js";
+import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf } from "./grading_saving.js";
@@ -66,7 +59,7 @@ document.addEventListener("click", (event) => {
   else if (drop !== undefined) dropEvidence(row, Number(drop));
   else if (action === "borderline") toggleBorderline(row);
   else if (action === "note") openNote(row);
-  else if (action === "evidence") attachEvidence();
+  else if (action === "evidence") attachEvidence(row);
   else if (action === "clear") clearDecision(row);
 });
 
@@ -192,7 +185,8 @@ onKeys(["c"], () => decide("cannot_assess"));
 onKeys(["b"], () => toggleBorderline(rowInSight()));
 onKeys(["shift+b"], toggleLastBorderline);
 onKeys(["Delete", "Backspace"], () => clearDecision());
-onKeys(["e"], () => sheet.writable && attachEvidence());
+onKeys(["e"], () => attachEvidence());
+onKeys(["shift+e"], attachToLast);
 onKeys(["t"], () => openNote());
 onKeys(["u"], () => sheet.writable && undo());
 onKeys(["a"], changeOrder);
@@ -274,5 +268,5 @@ function linkedRow() {
 }
 
 begin();
-startDock({ choose: (outcome) => decide(outcome), undo: () => sheet.writable && undo(), attach: attachEvidence });
+startDock({ choose: (outcome) => decide(outcome), undo: () => sheet.writable && undo() });
 sendLeft(sheet.assignment);

@@ -1,6 +1,5 @@
 // @ts-check
-/* What the person does on the grading page: outcomes, borderline, evidence, and taking steps back. */
-import { targetWithin } from "../../core/page.js";
+/* What the person does on the grading page: outcomes, borderline, and taking steps back. */
 import { toast } from "../../core/toast.js";
 import { takeUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
@@ -9,13 +8,10 @@ import { isSameDecision } from "../shared/decisions.js";
 import { queueDecision } from "./grading_entries.js";
 import { sheet } from "./grading_sheet.js";
 import { lackOf, summarise } from "./grading_status.js";
-import { showView } from "../shared/panes.js";
-import { pick, selectedSpan } from "../shared/passages.js";
-import { decisionOf, evidenceOf, show } from "../shared/rows.js";
+import { decisionOf, show } from "../shared/rows.js";
 
 /**
  * @typedef {import("../shared/decisions.js").Decision} Decision
- * @typedef {import("../shared/decisions.js").Span} Span
  */
 
 const text = wordsOf("grading-words");
@@ -48,8 +44,8 @@ export function decide(outcome, row = rowInSight(), more = {}) {
   select(row, { focus: false });
   const next = following((other) => other !== row && !other.dataset.outcome);
   // Borderline qualifies an outcome: met or not met, but only just.
-  change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
   sheet.justDecided = idOf(row);
+  change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
   if (lackOf(row) === "note") askForNote(row);
   else select(next ?? following((other) => other !== row && lackOf(other) === "review") ?? rowOf(idOf(row)));
 }
@@ -88,39 +84,3 @@ export function undo() {
 export function clearDecision(row = rowInSight()) {
   if (row) change(row, { outcome: "" });
 }
-
-/* Evidence */
-
-/** @param {Span} span */
-function attach(span) {
-  const row = rowInSight();
-  if (!row || !span) return;
-  const evidence = evidenceOf(row);
-  if (!evidence.some(({ start, end }) => start === span.start && end === span.end)) {
-    change(row, { evidence: [...evidence, span] });
-  }
-  document.getSelection()?.removeAllRanges();
-}
-
-export function attachEvidence() {
-  const span = selectedSpan();
-  if (span) attach(span);
-  else {
-    toast(text("select"));
-    showView("response");
-    pick(attach);
-  }
-}
-
-/**
- * @param {HTMLElement} row
- * @param {number} index
- */
-export function dropEvidence(row, index) {
-  change(row, { evidence: evidenceOf(row).filter((_, place) => place !== index) });
-}
-
-// A click on a button of the row would empty the selection before it could be read.
-document.addEventListener("mousedown", (event) => {
-  if (targetWithin(event, "#criteria [data-do=evidence]")) event.preventDefault();
-});

@@ -1,6 +1,6 @@
 // @ts-check
 /* The words of a response that say which level it advises: chosen by selecting them, or sentence by sentence. */
-import { find } from "../../core/page.js";
+import { find, isTouch } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { paint, pick, quote, selectedSpan } from "../shared/passages.js";
@@ -71,7 +71,7 @@ export function attachPassage(row, changed) {
   const span = selectedSpan();
   if (span) attach(span);
   else {
-    toast(text("select"));
+    toast(text(isTouch() ? "select_touch" : "select"));
     pick(attach);
   }
 }

@@ -6,7 +6,7 @@ import { htmx } from "../../core/htmx.js";
 import { element, find, findAll, optionalElement, targetWithin } from "../../core/page.js";
 import { SaveStore } from "../../core/save_store.js";
 
-/** @typedef {{ text: string }} Draft */
+/** @typedef {{ text: string, client_id?: string }} Draft */
 
 const drawer = optionalElement("comments", HTMLDialogElement);
 

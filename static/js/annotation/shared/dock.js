@@ -3,14 +3,12 @@
    the criteria are shown, and the button that ends the work. In a wide window it is not there. */
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { currentRow, move } from "./criteria.js";
-import { selectedSpan } from "./passages.js";
 import { showView, startPanes } from "./panes.js";
 
 /**
  * @typedef {object} DockActions what the buttons of the bar do on this page
  * @property {(outcome: string) => unknown} choose for the current criterion
  * @property {() => unknown} undo
- * @property {() => unknown} [attach] attaches the selected words to the current criterion
  */
 
 const text = () => find(element("dock", HTMLElement), "[data-dock-words]", HTMLElement);
@@ -36,7 +34,6 @@ export function startDock(actions) {
   const dock = element("dock", HTMLElement);
   document.body.classList.add("two-views");
   measure(dock);
-  const attachButton = dock.querySelector("[data-dock-attach]");
   // A press on a button would empty the selection before it could be read.
   dock.addEventListener("mousedown", (event) => event.preventDefault());
   dock.addEventListener("click", (event) => {
@@ -45,10 +42,6 @@ export function startDock(actions) {
     else if (step !== undefined) move(Number(step));
     else if (view === "response" || view === "criteria") showView(view);
     else if (targetWithin(event, "[data-dock-undo]")) actions.undo();
-    else if (targetWithin(event, "[data-dock-attach]")) actions.attach?.();
-  });
-  document.addEventListener("selectionchange", () => {
-    if (attachButton instanceof HTMLElement) attachButton.hidden = !selectedSpan();
   });
   document.addEventListener("consilium:criterion", showInDock);
   document.addEventListener("consilium:sheet", startPanes);

@@ -1,6 +1,6 @@
 // @ts-check
-/* The response: what is selected in it, the marks of the evidence, and picking a sentence without a mouse. */
-import { element, findAll } from "../../core/page.js";
+/* The response: what is selected in it, the marks of the evidence, and picking a sentence by key, click or tap. */
+import { element, findAll, targetWithin } from "../../core/page.js";
 import { codePointCount, marksWithin, partsOf, quoteOf, sentencesOf, trimmedSpan } from "./text_spans.js";
 
 /**
@@ -84,7 +84,7 @@ export function quote(span) {
   return quoteOf(leavesOf(response()).map(pieceOf), span);
 }
 
-/* Picking a sentence without a mouse */
+/* Picking a sentence: by key, or by a click or tap on it */
 /** @type {Picking | null} */
 let picking = null;
 
@@ -101,6 +101,31 @@ export function pick(done) {
 function pickedSpan({ choices, from, to }) {
   return { start: choices[from].start, end: choices[to].end };
 }
+
+/**
+ * The code point of the response at this place of the window; null where there is none.
+ * @param {MouseEvent} event
+ */
+function placeAt({ clientX, clientY }) {
+  const range = document.caretRangeFromPoint?.(clientX, clientY);
+  const position = range ? null : document.caretPositionFromPoint?.(clientX, clientY);
+  const node = range?.startContainer ?? position?.offsetNode;
+  const leaf = node?.parentElement?.closest("[data-s]");
+  if (!node || !(leaf instanceof HTMLElement)) return null;
+  return pieceOf(leaf).start + placeWithin(leaf, node, range?.startOffset ?? position?.offset ?? 0);
+}
+
+document.addEventListener("click", (event) => {
+  if (!picking || !targetWithin(event, "#response")) return;
+  const place = placeAt(event);
+  const sentence = picking.choices.find(({ start, end }) => place !== null && start <= place && place <= end);
+  const span = selectedSpan() ?? sentence;
+  if (!span) return;
+  const { done } = picking;
+  endPick();
+  done(span);
+});
+document.addEventListener("consilium:criterion", () => picking && endPick());
 
 /** @param {Picking} picking */
 function showPick(picking) {

@@ -1,6 +1,6 @@
 // @ts-check
 /* Rows of the grading page: what a decision looks like, the evidence in the text, and the order of the criteria. */
-import { element, find, findAll, targetWithin } from "../../core/page.js";
+import { element, find, findAll, isTouch, targetWithin } from "../../core/page.js";
 import { wordsOf } from "../../core/words.js";
 import { applyFilter, currentRow, list, rows, select, sheetElement } from "./criteria.js";
 import { who } from "./outbox.js";
@@ -90,10 +90,9 @@ export function extraOf(row) {
   const existing = row.querySelector(".extra");
   if (existing instanceof HTMLElement) return existing;
   const extra = cloneTemplate("extra");
-  find(extra, "textarea", HTMLElement).setAttribute(
-    "aria-label",
-    text("note").replace("NUMBER", row.dataset.number ?? ""),
-  );
+  const field = find(extra, "textarea", HTMLTextAreaElement);
+  field.setAttribute("aria-label", text("note").replace("NUMBER", row.dataset.number ?? ""));
+  field.placeholder = text(isTouch() ? "why_touch" : "why");
   if (!isWritable()) find(extra, ".actions", HTMLElement).remove();
   row.append(extra);
   return extra;
