@@ -557,6 +557,22 @@ def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> 
     assert row.skips.get().note == "The answer is cut off."
 
 
+def test_skipping_for_later_says_so_and_leads_back(new_page: NewPage) -> None:
+    workshop = build_workshop(responses=4)
+    row, upcoming = workshop.queue()
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    for skipped in (row, upcoming):  # the second time without a next response but the first, whose page is loaded
+        page.get_by_role("button", name="Skip").click()
+        page.locator("dialog#skip").get_by_role("radio", name="Later").check()
+        page.locator("dialog#skip").get_by_role("button", name="Skip").click()
+        expect(page.locator("#work")).not_to_have_attribute("data-assignment", skipped.public_id)
+        expect(page.locator(".toast")).to_contain_text("Moved to the end of your queue.")
+    page.locator(".toast").get_by_role("button", name="Open it again").click()
+    expect(page.locator("#work")).to_have_attribute("data-assignment", upcoming.public_id)
+    expect(page.locator("#place")).to_have_text("Response 2 of 2")
+
+
 def test_criteria_are_grouped_by_axis_and_back_and_the_order_is_remembered(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=3)
     page = new_page(workshop.annotator)

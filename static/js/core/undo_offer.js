@@ -1,14 +1,14 @@
 // @ts-check
 /* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The
-   server decides whether it can still be undone. */
+   server decides whether it can still be undone. After a response was skipped for later, its page is offered. */
 import { parseStored } from "./save_store.js";
 import { ask } from "./server.js";
 import { toast } from "./toast.js";
 import { wordsOf } from "./words.js";
 
 /**
- * @typedef {{ url: string, text: string, until: number }} Offer `url`: the endpoint that undoes the step; `text`: what
- *   was done; `until`: milliseconds since 1970
+ * @typedef {{ url: string, text: string, until: number, isPage?: boolean }} Offer `url`: the endpoint that undoes the
+ *   step, or with `isPage` the page to go back to; `text`: what was done; `until`: milliseconds since 1970
  */
 
 const SHOWN_MS = 10_000;
@@ -28,23 +28,23 @@ function remember(next) {
   }
 }
 
-/** @param {{ url?: string, text: string }} step that was just taken */
-export function offerUndo({ url, text }) {
+/** @param {{ url?: string, text: string, isPage?: boolean }} step that was just taken */
+export function offerUndo({ url, text, isPage = false }) {
   if (!url) return;
-  remember({ url, text, until: Date.now() + SHOWN_MS });
+  remember({ url, text, until: Date.now() + SHOWN_MS, isPage });
   show();
 }
 
 function show() {
   if (!offer) return;
-  const { text, until } = offer;
+  const { text, until, isPage } = offer;
   // The server's message about the same step gives way to the message with the button.
   for (const item of document.querySelectorAll("#toasts .toast")) {
     if (item.querySelector("p")?.textContent?.trim() === text || item.querySelector("[data-toast-action]")) {
       item.remove();
     }
   }
-  const action = { label: wordsOf("page-words")("undo"), run: takeUndo };
+  const action = { label: wordsOf("page-words")(isPage ? "open_again" : "undo"), run: takeUndo };
   toast(text, "success", { action, shownMs: Math.max(0, until - Date.now()) });
 }
 
@@ -56,9 +56,10 @@ export function hasOffer(text) {
 /** Undo the step that was taken last; false where none can be undone any more. */
 export function takeUndo() {
   if (!offer || Date.now() > offer.until) return false;
-  const { url } = offer;
+  const { url, isPage } = offer;
   remember(null);
-  undo(url);
+  if (isPage) location.assign(url);
+  else undo(url);
   return true;
 }
 

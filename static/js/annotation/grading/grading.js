@@ -130,6 +130,8 @@ async function skip(skipForm) {
     if (status !== 200) return;
     skipForm.reset();
     element("skip", HTMLDialogElement).close();
+    if (reason === "later") offerUndo({ url: pageOf(sheet.assignment), text: text("later"), isPage: true });
+    else toast(text("skipped"));
     goOn(body);
   } finally {
     busy = false;
