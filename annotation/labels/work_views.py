@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -77,6 +78,8 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         task.refresh_from_db(fields=["status"])
         return render(request, PAGE, _context(request, task) | {"refused": refused}, status=refused.status_code)
     following = services.next_label_task(annotator=request.user, after=task)
+    if following is None or not as_json:  # else the script of the page says so
+        messages.success(request, _("Submitted."))
     if not as_json:
         if following is None:
             return HttpResponseRedirect(reverse("annotation:work"))
@@ -139,6 +142,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "reading": reading_pages.reading_of(task.case, task.response.text if task.response else ""),
         "lines": lines,
         "votes": any(line.levels for line in lines),
+        "certain": any(line.acuity for line in lines),
         "last_key": max((option.key for line in lines for option in line.options), default=1),
         "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),

@@ -146,12 +146,13 @@ class LabelQuestion(models.Model):
     def is_complete(self, answer: LabelAnswer) -> bool:
         """Whether an answer can be handed in: a level has a certainty, and who cannot tell says why.
 
-        The level that a response advises is shown by its words.
+        Another reason is explained in the note. The level that a response advises is shown by its words.
         """
         if self.is_read:
             return bool(answer.evidence) or answer.value == NO_LEVEL
         if self.is_levels and answer.value == CANNOT_TELL:
-            return bool(answer.reason)
+            is_explained = answer.reason != LabelAnswer.Reason.OTHER or bool(answer.note.strip())
+            return bool(answer.reason) and is_explained
         return answer.certainty is not None or self.kind == LabelQuestion.Kind.CHOICE
 
 

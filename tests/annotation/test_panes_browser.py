@@ -332,6 +332,19 @@ def test_the_passage_goes_to_the_criterion_that_the_button_names(new_page: NewPa
     assert quotes == [["can happen", "black stools"], ["soaked cloth", "Raise the hand above your heart."]]
 
 
+def test_the_list_of_keys_opens_at_its_top(new_page: NewPage) -> None:
+    page = new_page(build_workshop().annotator, viewport={"width": 1280, "height": 400})
+    page.goto("/work/")
+    page.get_by_role("link", name="Start with response").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.keyboard.press("?")
+    keys = page.locator("dialog#keys")
+    expect(keys.get_by_role("heading")).to_be_focused()
+    assert keys.evaluate("(dialog) => dialog.scrollHeight > dialog.clientHeight")
+    assert keys.evaluate("(dialog) => dialog.scrollTop") == 0
+    expect(keys.get_by_text("met, then next open criterion", exact=True)).to_be_in_viewport(ratio=1)
+
+
 def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=3, check_policy="all", annotators_per_item=2)
     row = workshop.queue()[0]

@@ -97,6 +97,19 @@ def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: W
         retire_question(question=ward.urgency)
 
 
+def test_the_list_of_keys_has_those_of_the_page_alone(ward: Ward) -> None:
+    physician = ward.people[0]
+    single = question(ward.benchmark, "single", options=[Option("yes", "Yes"), Option("no", "No")])
+    only_choice = give_out(ward.group, single)
+    for batch, expected in ((ward.batch, True), (only_choice, False)):
+        task = LabelTask.objects.filter(batch=batch, annotator=physician).earliest("position")
+        page = signed_in(physician).get(f"/work/labels/{task.public_id}/").content.decode()
+        keys = page.partition('id="keys"')[2].partition("</dialog>")[0]
+        assert "choose an option" in keys
+        assert ("certainty up or down by 5" in keys) is expected
+        assert ("next question" in keys) is expected  # the other batch asks one
+
+
 def test_a_value_belongs_to_one_question_that_is_asked(ward: Ward) -> None:
     with pytest.raises(OptionRefused, match="“urgency” already has this value") as refused:
         question(ward.benchmark, "again", options=[Option("calm", "Calm"), Option("emergent", "Emergent")])

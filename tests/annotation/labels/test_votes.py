@@ -366,6 +366,10 @@ def test_lines_say_what_is_complete(panel: Panel) -> None:
     assert not line.answered
     assert [option.value for option in line.options] == LEVELS
     panel.vote(task, "cannot-tell", None, reason="other")
+    assert not question_lines(LabelTask.objects.get(pk=task.pk))[0].answered
+    with pytest.raises(Unlabelled):
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    panel.vote(task, "cannot-tell", None, reason="other", note="Two people ask.")
     assert question_lines(LabelTask.objects.get(pk=task.pk))[0].answered
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.labels.services import AnswerInput, save_answer
 from annotation.models import LabelAnswer, LabelTask
 from tests.annotation.labels.labels_world import Panel, build_panel
 from tests.axe import axe_violations
 from tests.conftest import Watch
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
@@ -71,7 +72,7 @@ def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Pan
     page.keyboard.press("4")
     expect(page.locator("[data-between]")).to_be_disabled()
     page.keyboard.press("b")
-    expect(page.locator("#announce")).to_have_text("No level is above this one.")
+    expect(page.locator("#announce")).to_have_text("No level is more urgent than this one.")
     page.keyboard.press("a")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#place")).to_have_text("Case 3 of 4")
@@ -84,9 +85,7 @@ def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Pan
     expect(page.get_by_role("radiogroup", name="Why can’t you tell?")).to_be_visible()
     expect(page.locator("#answered-text")).to_have_text("0 / 1")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#refusal")).to_have_text(
-        "1 question is not answered yet. Choose the reason why you cannot tell."
-    )
+    expect(page.locator("#refusal")).to_have_text("Choose the reason why you cannot tell.")
     page.keyboard.press("0")
     page.keyboard.press("0")
     expect(page.locator("#announce")).to_have_text("Cannot tell: More than one problem")
@@ -147,7 +146,7 @@ def test_another_level_is_one_level_again(new_page: NewPage, panel: Panel) -> No
     page.goto(f"/work/labels/{task.public_id}/")
     expect(page.locator(".question.current")).to_have_count(1)
     between = page.locator("[data-between-shown]")
-    expect(between).to_have_text("Both levels are right; the upper one is more urgent.")
+    expect(between).to_have_text("Choose this if both levels are right.")
     page.keyboard.type("1b")
     expect(between).to_have_text("between Self-care and Primary care")
     page.keyboard.type("3d")
@@ -169,7 +168,7 @@ def test_a_refusal_is_in_view_and_goes_when_it_is_over(new_page: NewPage, panel:
     page.keyboard.press("2")
     page.keyboard.press("Control+Enter")
     notice = page.locator("#refusal .notice")
-    expect(notice).to_have_text("1 question is not answered yet. Also indicate how certain you are.")
+    expect(notice).to_have_text("Indicate how certain you are.")
     expect(notice).to_be_in_viewport(ratio=0.9)
     page.keyboard.press("d")
     expect(notice).to_have_count(0)
@@ -178,11 +177,66 @@ def test_a_refusal_is_in_view_and_goes_when_it_is_over(new_page: NewPage, panel:
     page.keyboard.press("3")
     page.keyboard.press("t")  # far down
     page.keyboard.press("Control+Enter")
-    expect(notice).to_contain_text("They are kept in this browser")
+    expect(notice).to_contain_text("there is no connection. Your answers are kept in this browser")
     expect(notice).to_be_in_viewport(ratio=0.9)
     page.context.set_offline(False)
     expect(notice).to_have_count(0)
     assert votes(task) == [("urgent-care", "", "", 75, "")]
+
+
+def is_uncovered(notice: Locator) -> bool:
+    """Whether the first line of a notice is in the window, with nothing over it."""
+    return notice.evaluate(  # type: ignore[no-any-return]
+        """(notice) => {
+            const box = notice.querySelector('p').getBoundingClientRect();
+            return notice.contains(document.elementFromPoint(box.left + box.width / 2, box.top + 4));
+        }"""
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 600), (1280, 500)])
+def test_a_vote_says_what_is_missing_and_that_it_is_submitted(
+    new_page: NewPage, panel: Panel, watch: Watch, width: int, height: int
+) -> None:
+    watch.allow("status of 422", "ERR_INTERNET_DISCONNECTED")
+    user = panel.people[0]
+    tasks = list(LabelTask.objects.filter(annotator=user).order_by("position"))
+    page = new_page(user, viewport={"width": width, "height": height})
+    page.goto(f"/work/labels/{tasks[0].public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+    notice = page.locator("#refusal .notice")
+    page.get_by_role("radio", name="Cannot tell").check()
+    page.get_by_role("radio", name="Another reason").check()
+    page.keyboard.press("Control+Enter")
+    expect(notice).to_have_text("Explain in the note why you cannot tell.")
+    expect(page.locator("[data-note]")).to_be_focused()
+    page.keyboard.type("Two people ask.")
+    expect(notice).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_contain_text("Submitted.")
+    expect(page.locator("#place")).to_have_text("Case 2 of 4")
+    assert votes(tasks[0]) == [("cannot-tell", "", "other", None, "Two people ask.")]
+    offer = page.locator("[data-between-offer]")
+    expect(offer).to_have_text("Between the chosen level and the next more urgent one")
+    page.keyboard.press("2")
+    expect(offer).to_have_text("Between Primary care and Urgent care")
+    for _ in range(2):  # the second refusal replaces the first
+        page.keyboard.press("t")
+        page.keyboard.press("Escape")
+        page.locator("details.note").scroll_into_view_if_needed()
+        with page.expect_response("**/submit/"):
+            page.keyboard.press("Control+Enter")
+        expect(notice).to_have_text("Indicate how certain you are.")
+        wait_until(lambda: is_uncovered(notice))
+    page.keyboard.press("d")
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    expect(page.locator("#answered-text")).to_have_text("1 / 1")
+    page.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    expect(notice).to_contain_text("there is no connection. Your answers are saved")
+    page.context.set_offline(False)
+    expect(notice).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [768, 1280])

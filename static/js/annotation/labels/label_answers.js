@@ -18,16 +18,19 @@
 const NEVER_TAKEN = [400, 422];
 export const CANNOT_TELL = "cannot-tell";
 export const NO_LEVEL = "no-level";
+export const OTHER_REASON = "other";
 
 /**
  * @param {LabelState} state
  * @param {{ isAcuity: boolean, isLevels?: boolean, isRead?: boolean }} question a level needs a certainty, too, and
- *   cannot tell a reason; a level that is read in a response needs its words
+ *   cannot tell a reason, which a note explains if it is another one; a level that is read in a response needs its words
  * @returns {boolean}
  */
 export function isComplete(state, { isAcuity, isLevels = false, isRead = false }) {
   if (isRead) return Boolean(state.value) && (state.value === NO_LEVEL || Boolean(state.evidence?.length));
-  if (isLevels && state.value === CANNOT_TELL) return Boolean(state.reason);
+  if (isLevels && state.value === CANNOT_TELL) {
+    return Boolean(state.reason) && (state.reason !== OTHER_REASON || Boolean(state.note));
+  }
   return Boolean(state.value) && !(isAcuity && state.certainty === null);
 }
 

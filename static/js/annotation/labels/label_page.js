@@ -4,6 +4,7 @@
 import { neighbour, nextThatFits } from "../../core/neighbour.js";
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
+import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { forgetPick, handlePickKey } from "../shared/passages.js";
 import { CANNOT_TELL } from "./label_answers.js";
@@ -94,7 +95,7 @@ async function submit() {
   try {
     await queue.flushAll();
     if (queue.pending.size) {
-      if (!queue.halted) refuse(text("unsent"), "saved");
+      if (!queue.halted) refuse(text(isOffline() ? "unsent_offline" : "unsent"), "saved");
       return;
     }
     const { status, body } = await ask("POST", sheet.page.dataset.submitUrl ?? "", { who: sheet.who });
@@ -106,21 +107,45 @@ async function submit() {
   }
 }
 
+function isOffline() {
+  return queue.state({ saved: true }) === "offline" || !navigator.onLine;
+}
+
 /**
  * @param {number} status
  * @param {RefusedBody} body
  */
 function showRefusal(status, body) {
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+  else if (status === 0) refuse(text("lost"), "online");
   else if (body?.reason === "somebody-else") refuse(text("somebody"));
   else {
     if (status === 403) session();
-    const row = body?.missing?.length ? optionalElement(`question-${body.missing[0]}`, HTMLElement) : null;
-    const lacks = row && lackOf(row) ? text(lackOf(row)) : "";
-    const stays = row && sheet.early.size ? text("early_stays") : "";
+    const missing = (body?.missing ?? []).map((id) => optionalElement(`question-${id}`, HTMLElement));
+    const [row] = missing;
     if (row) select(row);
-    refuse([body?.detail ?? text("unsent"), lacks, stays].filter(Boolean).join(" "), row ? "answered" : "");
+    if (row && lackOf(row) === "lacks_note") openNote();
+    const stays = row && sheet.early.size ? text("early_stays") : "";
+    const detail = lacksOf(missing) || (body?.detail ?? text("failed"));
+    refuse([detail, stays].filter(Boolean).join(" "), row ? "answered" : "");
   }
+}
+
+/**
+ * What each question lacks, where one of them is answered in part.
+ * @param {(HTMLElement | null)[]} missing
+ * @returns {string} empty where no answer is begun, or a question is not on the page
+ */
+function lacksOf(missing) {
+  const rows = missing.flatMap((row) => row ?? []);
+  if (rows.length < missing.length || !rows.some(lackOf)) return "";
+  const isOnly = allRows().length === 1;
+  return rows
+    .map((row) => {
+      const lack = text(lackOf(row) || "unanswered");
+      return isOnly ? lack : text("of_question").replace("NUMBER", row.dataset.number ?? "").replace("LACK", lack);
+    })
+    .join(" ");
 }
 
 /** @param {SubmittedBody} body */
@@ -134,6 +159,7 @@ function goOn(body) {
   sheet.page.replaceWith(template.content);
   history.pushState({}, "", body.next.url);
   begin();
+  toast(text("submitted"), "success");
   if (isStacked()) window.scrollTo(0, 0);
   document.dispatchEvent(new CustomEvent("consilium:sheet"));
   announce(sheet.page.dataset.heading ?? "");

@@ -1,7 +1,7 @@
 // @ts-check
 /* The questions about a case on the page: one fieldset each. */
 import { element, find, findAll } from "../../core/page.js";
-import { asVote, CANNOT_TELL, isComplete } from "./label_answers.js";
+import { asVote, CANNOT_TELL, isComplete, NO_LEVEL, OTHER_REASON } from "./label_answers.js";
 
 /** @typedef {import("./label_answers.js").LabelState} LabelState */
 
@@ -138,8 +138,12 @@ export function isAnswered(row) {
  * @returns {string} empty where nothing is chosen, or nothing is missing
  */
 export function lackOf(row) {
-  const { value, reason, certainty } = stateOf(row);
-  if (isLevels(row) && value === CANNOT_TELL) return reason ? "" : "lacks_reason";
+  const { value, reason, certainty, note, evidence } = stateOf(row);
+  if (isLevels(row) && value === CANNOT_TELL) {
+    if (!reason) return "lacks_reason";
+    return reason === OTHER_REASON && !note ? "lacks_note" : "";
+  }
+  if (isRead(row)) return value && value !== NO_LEVEL && !evidence?.length ? "lacks_words" : "";
   return value && isAcuity(row) && certainty === null ? "lacks_certainty" : "";
 }
 
@@ -173,13 +177,16 @@ export function showState(row, state) {
 /**
  * Shows what belongs to the chosen level, or to cannot tell.
  * @param {HTMLElement} row
- * @param {(low: string, high: string) => string} words for a vote between two levels
- * @param {string} help what such a vote means, where there is none
+ * @param {object} words
+ * @param {(low: string, high: string) => string} words.offer of a vote between two levels
+ * @param {(low: string, high: string) => string} words.chosen for such a vote
+ * @param {string} words.any the offer where no level is chosen, or none is more urgent
+ * @param {string} words.help what such a vote means, where there is none
  */
-export function showVote(row, words, help) {
+export function showVote(row, { offer, chosen, any, help }) {
   const between = betweenOf(row);
   if (!between) return;
-  const { value, upper } = stateOf(row);
+  const { value, upper, reason } = stateOf(row);
   const cannotTell = value === CANNOT_TELL;
   find(row, ".reasons", HTMLElement).hidden = !cannotTell;
   find(row, ".certainty", HTMLElement).hidden = cannotTell;
@@ -188,8 +195,11 @@ export function showVote(row, words, help) {
   for (const radio of radiosOf(row)) {
     radio.closest("label")?.classList.toggle("chosen", radio.value === value || radio.value === upper);
   }
-  const [low, high] = [value, upper].map((each) => radiosOf(row).find((radio) => radio.value === each));
-  showBetween(row, upper && low && high ? words(labelOf(low), labelOf(high)) : help);
+  const [low, high] = [radiosOf(row).find((radio) => radio.value === value), nextLevel(row, value)];
+  find(row, "[data-between-offer]", HTMLElement).textContent =
+    low && high ? offer(labelOf(low), labelOf(high)) : any;
+  showBetween(row, upper && low && high ? chosen(labelOf(low), labelOf(high)) : help);
+  if (cannotTell && reason === OTHER_REASON) find(row, "details.note", HTMLDetailsElement).open = true;
 }
 
 /**

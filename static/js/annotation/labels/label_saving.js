@@ -62,6 +62,7 @@ export const queue = new SaveQueue(
     onStored: (question, { version, current }) => {
       rowOf(question).dataset.version = String(version);
       sheet.lastSaved = current?.at ?? sheet.lastSaved;
+      withdrawRefusal("online");
     },
     onAsk: () => conflicts.askNext(),
     onRefused: (_question, _sent, detail) => refuse(detail),
@@ -108,7 +109,12 @@ export function summarise() {
   const rows = allRows();
   const done = rows.filter(isAnswered).length;
   for (const row of rows) {
-    showVote(row, between, text("both"));
+    showVote(row, {
+      offer: (low, high) => text("offer").replace("LOW", low).replace("HIGH", high),
+      chosen: between,
+      any: text("offer_any"),
+      help: text("both"),
+    });
     if (isRead(row)) showPassages(row, put);
     row.classList.toggle("decided", isAnswered(row));
     find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
@@ -138,7 +144,8 @@ export function showSaving() {
 
 /**
  * @param {string} detail
- * @param {"answered" | "saved" | ""} [until] it goes by itself when every question is answered, or all is saved
+ * @param {"answered" | "saved" | "online" | ""} [until] it goes by itself when every question is answered, when all is
+ *   saved, or when the connection is back
  */
 export function refuse(detail, until = "") {
   const notice = document.createElement("div");
@@ -152,7 +159,7 @@ export function refuse(detail, until = "") {
   notice.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {"answered" | "saved"} reached */
+/** @param {"answered" | "saved" | "online"} reached */
 function withdrawRefusal(reached) {
   document.querySelector(`#refusal > [data-until=${reached}]`)?.remove();
 }
@@ -248,4 +255,5 @@ export function putLater(row) {
 window.addEventListener("beforeunload", (event) => {
   if (queue.pending.size || (sheet.early.size && queue.store.memory.size)) event.preventDefault();
 });
+window.addEventListener("online", () => withdrawRefusal("online"));
 queue.listen();

@@ -26,7 +26,9 @@ test("an answer is complete with a choice, and a level of acuity with a certaint
 test("on a scale, cannot tell is complete with a reason and needs no certainty", () => {
   const levels = { isAcuity: true, isLevels: true };
   assert.equal(isComplete(state("cannot-tell"), levels), false);
-  assert.equal(isComplete({ ...state("cannot-tell"), reason: "other" }, levels), true);
+  assert.equal(isComplete({ ...state("cannot-tell"), reason: "missing-fact" }, levels), true);
+  assert.equal(isComplete({ ...state("cannot-tell"), reason: "other" }, levels), false);
+  assert.equal(isComplete({ ...state("cannot-tell"), reason: "other", note: "Two people ask." }, levels), true);
   assert.equal(isComplete(state("self-care"), levels), false);
   assert.equal(isComplete({ ...state("self-care", 5), upper: "primary-care" }, levels), true);
 });
