@@ -32,8 +32,8 @@ VOICES = {
 # How the page of notification settings describes each kind.
 ABOUT = {
     Kind.NEW_WORK: gettext_lazy(
-        "Responses or cases were assigned to you, a pool from which you can claim responses was opened, or an audit "
-        "has cases for you."
+        "Responses or cases were assigned to you, a pool from which you can claim responses was opened, work that you "
+        "returned was resubmitted, or an audit has cases for you."
     ),
     Kind.RETURNED: gettext_lazy("A checker returned a response to you with a note."),
     Kind.DUE: gettext_lazy("Three days and one day before your work is due, and once when it is overdue."),
@@ -124,6 +124,13 @@ def _new_work(values: dict[str, Any]) -> Words:
         text = ngettext(
             "%(count)d ambiguous case is waiting for a ruling.",
             "%(count)d ambiguous cases are waiting for a ruling.",
+            count,
+        )
+        return Words(text % {"count": count})
+    if values.get("what") == "resubmitted":
+        text = ngettext(
+            "%(count)d response that you returned was resubmitted and is waiting for your check.",
+            "%(count)d responses that you returned were resubmitted and are waiting for your check.",
             count,
         )
         return Words(text % {"count": count})

@@ -218,6 +218,14 @@ def done_checks(user: AnyUser) -> QuerySet[Check]:
     ).exclude(result="")
 
 
+def get_missed_check(user: AnyUser, public_id: str) -> Assignment:
+    """A check that this checker could have claimed if another checker had not been quicker; 404 for any other."""
+    rows = Assignment.objects.filter(_may_check(user), purpose=Assignment.Purpose.WORK)
+    claimed = Exists(Check.objects.filter(assignment=OuterRef("pk")).exclude(checker=user.pk))
+    rows = rows.filter(claimed).exclude(annotator=user.pk).exclude(response__author=user.pk)
+    return get_object_or_404(rows, public_id=public_id)
+
+
 def get_waiting_check(user: AnyUser, public_id: str) -> QuerySet[Assignment]:
     """One piece of waiting work, as a queryset to claim from; 404 if it is not there for this checker."""
     rows = waiting_checks(user).filter(public_id=public_id)
@@ -298,6 +306,13 @@ def with_batch(rows: QuerySet[Adjudication]) -> QuerySet[Adjudication]:
 def done_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
     """Conflicts that this adjudicator has settled, in benchmarks that they still adjudicate for."""
     return Adjudication.objects.filter(_may_adjudicate(user), status=Adjudication.Status.DONE, adjudicator=user.pk)
+
+
+def get_missed_adjudication(user: AnyUser, public_id: str) -> Adjudication:
+    """A conflict that this adjudicator could have claimed if another had not been quicker; 404 for any other."""
+    rows = Adjudication.objects.filter(_may_adjudicate(user), adjudicator__isnull=False)
+    rows = rows.exclude(adjudicator=user.pk).exclude(response__author=user.pk)
+    return get_object_or_404(rows, public_id=public_id)
 
 
 def get_open_adjudication(user: AnyUser, public_id: str) -> QuerySet[Adjudication]:

@@ -44,5 +44,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/adjudications/<str:public_id>/claim/", work.adjudication_claim, name="api-adjudication-claim"),
     path("work/adjudications/<str:public_id>/rulings/", work.rulings, name="api-rulings"),
     path("work/adjudications/<str:public_id>/finish/", work.adjudication_finish, name="api-adjudication-finish"),
+    path("work/adjudications/<str:public_id>/release/", work.adjudication_release, name="api-adjudication-release"),
     path("work/adjudications/<str:public_id>/undo/", undo.finish, name="api-adjudication-undo"),
 ]

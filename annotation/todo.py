@@ -153,10 +153,17 @@ def _others(load: Workload) -> Iterator[Todo]:
                 "left": left,
                 "n": held,
             }
+        if load.checks_again:
+            again = load.checks_again
+            left = ngettext(
+                "%(left)s, %(n)d resubmitted after you returned it",
+                "%(left)s, %(n)d resubmitted after you returned them",
+                again,
+            ) % {"left": left, "n": again}
         yield Todo(
             task=_("Check decisions"),
             title="",
-            benchmark="",
+            benchmark=" · ".join(load.checks_in),
             left=left,
             button=_("Continue checking") if load.checks_held else _("Start next check"),
             url=(
@@ -174,7 +181,7 @@ def _others(load: Workload) -> Iterator[Todo]:
         yield Todo(
             task=_("Adjudicate conflicts"),
             title="",
-            benchmark="",
+            benchmark=" · ".join(load.adjudications_in),
             left=ngettext("%(n)d response in conflict", "%(n)d responses in conflict", number) % {"n": number},
             button=_("Continue adjudicating"),
             url=reverse("annotation:adjudications"),

@@ -46,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/adjudications/<str:public_id>/claim/", adjudications.claim, name="adjudication-claim"),
     path("work/adjudications/<str:public_id>/criteria/<int:criterion_id>/", adjudications.rule, name="rule"),
     path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
+    path("work/adjudications/<str:public_id>/release/", adjudications.release, name="adjudication-release"),
     path("work/adjudications/<str:public_id>/undo/", undo.finish, name="adjudication-undo"),
     path("work/take/<str:public_id>/", taking.take, name="take"),
     path("work/<str:public_id>/", grading.grade, name="grade"),

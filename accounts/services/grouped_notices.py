@@ -13,12 +13,21 @@ from accounts.services.deliveries import digest_moment
 
 @transaction.atomic
 def count_for_day(
-    *, people: Iterable[int], kind: str, benchmark_title: str, url: str, at: datetime, key: str, count: int
+    *,
+    people: Iterable[int],
+    kind: str,
+    benchmark_title: str,
+    url: str,
+    at: datetime,
+    key: str,
+    count: int,
+    **values: str,
 ) -> None:
     """Add ``count`` events to the notification of the day of each of ``people``; make it if it is their first.
 
     A day is from one daily mail to the next, so that the mail has the full number. The notification is unread again
-    and dated ``at``. It is mailed at most once. ``key`` names the kind of event and where it happened.
+    and dated ``at``. It is mailed at most once. ``key`` names the kind of event and where it happened; ``values`` are
+    further facts for its words, the same for all events of the day.
     """
     keys = _keys_of_day(people=people, key=key, at=at)
     Notification.objects.bulk_create(
@@ -28,7 +37,7 @@ def count_for_day(
                 kind=kind,
                 benchmark_title=benchmark_title,
                 url=url,
-                values={"count": 0},
+                values={**values, "count": 0},
                 key=own_key,
                 created_at=at,
             )
@@ -37,7 +46,7 @@ def count_for_day(
         ignore_conflicts=True,
     )
     for row in _rows_of_day(keys):
-        row.values = {"count": int(row.values["count"]) + count}
+        row.values = {**row.values, "count": int(row.values["count"]) + count}
         row.created_at, row.read_at = at, None
         row.save(update_fields=["values", "created_at", "read_at"])
 
@@ -48,7 +57,7 @@ def discount_for_day(*, people: Iterable[int], at: datetime, key: str, count: in
     for row in _rows_of_day(_keys_of_day(people=people, key=key, at=at)):
         left = int(row.values["count"]) - count
         if left > 0:
-            row.values = {"count": left}
+            row.values = {**row.values, "count": left}
             row.save(update_fields=["values"])
         else:
             row.delete()

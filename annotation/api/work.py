@@ -372,3 +372,12 @@ def adjudication_finish(request: Request, public_id: str) -> Response:
     except services.Undecided as refused:
         return Response({"detail": str(refused), "missing": refused.criteria}, status=refused.status_code)
     return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+def adjudication_release(request: Request, public_id: str) -> Response:
+    """Put the adjudication back for another adjudicator, who continues from your rulings."""
+    row = access.get_held_adjudication(request.user, public_id)
+    services.release_adjudication(adjudication=row, adjudicator=_me(request))
+    return Response(status=status.HTTP_204_NO_CONTENT)

@@ -164,27 +164,35 @@ RETURNED = OwnQuery(_returned)
 # batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds on finished pieces, their
 # number, all seconds
 TIME = OwnQuery(_time)
-# due date, number of checks
+# due date, title of the benchmark, whether this checker returned them before, number of checks
 CHECKS_WAITING = OwnQuery(
     lambda user, within: (
         access.waiting_checks(user)
         .filter(within(BATCH))
+        .annotate(again=Case(When(checker=user, then=Value(1)), default=Value(0), output_field=IntegerField()))
         .order_by()
-        .values_list("batch__due_date")
+        .values_list("batch__due_date", f"{BATCH}__title", "again")
         .annotate(n=Count("pk"))
     )
 )
-# public id and due date, the longest waiting first
+# public id, due date and title of the benchmark, the longest waiting first
 CHECKS_HELD = OwnQuery(
     lambda user, within: (
         access.held_checks(user)
         .filter(within(BATCH))
         .order_by("submitted_at", "pk")
-        .values_list("public_id", "batch__due_date")
+        .values_list("public_id", "batch__due_date", f"{BATCH}__title")
     )
 )
+# title of the benchmark, number of conflicts
 CONFLICTS = OwnQuery(
-    lambda user, within: access.open_adjudications(user).filter(within(GROUP)).order_by().values_list("pk")
+    lambda user, within: (
+        access.open_adjudications(user)
+        .filter(within(GROUP))
+        .order_by()
+        .values_list(f"{GROUP}__title")
+        .annotate(n=Count("pk"))
+    )
 )
 RULINGS = OwnQuery(
     lambda user, within: access.open_ruling_requests(user).filter(within(GROUP)).order_by().values_list("pk")

@@ -17,7 +17,18 @@ from django.db.models.functions import Coalesce, Length
 from accounts.models import User
 from annotation import access
 from annotation.allocation.specialties import case_specialty
-from annotation.models import Amendment, Assignment, Attention, Check, Decision, LabelTask, Outcome, RulingOutcome
+from annotation.models import (
+    Amendment,
+    Assignment,
+    Attention,
+    BatchItem,
+    Check,
+    Decision,
+    LabelTask,
+    Outcome,
+    RulingOutcome,
+)
+from annotation.selectors.queue_order import in_order_of_adjudication, in_order_of_checking
 from annotation.services.attention import time_spent
 from rubrics.models import Benchmark, RubricItem
 
@@ -25,6 +36,11 @@ PER_PAGE = 50
 
 
 # Lists --------------------------------------------------------------------------------------------------------------
+
+
+def _with_specialties(page: Page[Any]) -> Page[Any]:
+    page.object_list = [{**row, "specialty": case_specialty(row["tags"])} for row in page.object_list]
+    return page
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +59,7 @@ class CheckLists:
 
     def page(self, show: str, number: Any) -> Page[Any]:
         """A page of the list ``show``: ``waiting``, ``held`` or ``done``."""
-        page: Page[Any] = Paginator(self.rows[show], PER_PAGE).get_page(number)
-        page.object_list = [{**row, "specialty": case_specialty(row["tags"])} for row in page.object_list]
-        return page
+        return _with_specialties(Paginator(self.rows[show], PER_PAGE).get_page(number))
 
 
 def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
@@ -59,30 +73,34 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
     columns: tuple[str, ...] = ("public_id", "round", "submitted_at")
     columns += ("batch__title", "batch__status", "batch__due_date")
     again = Case(When(checker=user.pk, then=Value(1)), default=Value(0))
-    about_case = {"tags": F("case__tags"), "language": F("case__language"), "length": Length("response__text")}
+    about_case: dict[str, Any] = {
+        "tags": F("case__tags"),
+        "language": F("case__language"),
+        "length": Length("response__text"),
+    }
+    about_case["benchmark"] = F("batch__group__benchmark__title")
     remarked = Decision.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round")).filter(
         Q(borderline=True) | Q(outcome=Outcome.CANNOT_ASSESS) | ~Q(note="")
     )
     returned = Check.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round") - 1)
-    about_work = {
+    about_work: dict[str, Any] = {
         "flagged": Coalesce(Subquery(remarked.order_by().values("assignment").annotate(n=Count("pk")).values("n")), 0),
         "to_review": Coalesce(Subquery(returned.values("n_to_review")[:1]), 0),
     }
     columns += (*about_case, *about_work)
     waiting_rows, held_rows = (rows.annotate(**about_case, **about_work) for rows in (waiting, held))
     rows = {
-        "waiting": waiting_rows.annotate(again=again)
-        .order_by("-again", "submitted_at", "pk")
-        .values("again", *columns),
+        "waiting": in_order_of_checking(waiting_rows.annotate(again=again), user).values("again", *columns),
         "held": held_rows.order_by("submitted_at", "pk").values(*columns),
         "done": done.annotate(
             amended=Count("amendments", filter=~Q(amendments__outcome="")),
             tags=F("assignment__case__tags"),
             language=F("assignment__case__language"),
+            benchmark=F("assignment__batch__group__benchmark__title"),
         )
         .order_by("-finished_at", "-pk")
         .values(
-            *("tags", "language", "n_to_review"),
+            *("tags", "language", "n_to_review", "benchmark"),
             "result",
             "note",
             "round",
@@ -112,7 +130,7 @@ class AdjudicationLists:
 
     def page(self, show: str, number: Any) -> Page[Any]:
         """A page of the open adjudications, or of those that are ``done``."""
-        return Paginator(self.rows[show], PER_PAGE).get_page(number)
+        return _with_specialties(Paginator(self.rows[show], PER_PAGE).get_page(number))
 
 
 def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationLists:
@@ -120,11 +138,22 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
     open_, done = access.open_adjudications(user), access.done_adjudications(user)
     if benchmark is not None:
         open_, done = (rows.filter(group__benchmark=benchmark) for rows in (open_, done))
+    # A conflict between two groups belongs to no batch.
+    items = BatchItem.objects.filter(batch__group=OuterRef("group"), response=OuterRef("response"))
+    title = Subquery(items.order_by("-pk").values("batch__title")[:1])
+    about_work: dict[str, Any] = {
+        "batch": Case(When(other_group=None, then=title), default=Value("")),
+        "benchmark": F("group__benchmark__title"),
+        "tags": F("response__case__tags"),
+        "language": F("response__case__language"),
+        "length": Length("response__text"),
+    }
     columns = ("public_id", "agreement", "criteria", "adjudicator", "other_group", "created_at", "finished_at")
+    columns += tuple(about_work)
+    open_rows, done_rows = (rows.annotate(**about_work) for rows in (open_, done))
     rows = {
-        # Adjudications in hand come first; NULL would sort before them, so it becomes 0.
-        "": open_.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk").values(*columns),
-        "done": done.annotate(faulty=Count("rulings", filter=Q(rulings__outcome=RulingOutcome.FAULTY)))
+        "": in_order_of_adjudication(open_rows, user).values(*columns),
+        "done": done_rows.annotate(faulty=Count("rulings", filter=Q(rulings__outcome=RulingOutcome.FAULTY)))
         .order_by("-finished_at", "-pk")
         .values("faulty", *columns),
     }

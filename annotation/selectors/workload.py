@@ -121,6 +121,9 @@ class Workload:
     checks_waiting: int
     held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
+    checks_again: int = 0  # of those that wait: what this checker returned and what was resubmitted
+    checks_in: list[str] = field(default_factory=list)  # titles of the benchmarks of the checks
+    adjudications_in: list[str] = field(default_factory=list)
     rulings: int = 0  # ambiguous cases on which this person may rule
     eligibilities: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[CaseWork] = field(default_factory=list)
@@ -222,14 +225,18 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     written = writing_work(user, benchmark) if annotates else []
     waiting = queries.CHECKS_WAITING.rows(user, benchmark) if checks else []
     held = queries.CHECKS_HELD.rows(user, benchmark) if checks else []
-    due_dates = [due for due, _number in waiting] + [due for _public_id, due in held]
+    conflicts = queries.CONFLICTS.rows(user, benchmark) if adjudicates else []
+    due_dates = [due for due, *_rest in waiting] + [due for _public_id, due, _title in held]
     seconds, spent = _fill_in_time(user, benchmark, work)
     return Workload(
         batches=list(work.values()),
         roles=roles,
-        checks_waiting=sum(number for _due, number in waiting),
-        held_checks=[public_id for public_id, _due in held],
-        adjudications=queries.CONFLICTS.count(user, benchmark) if adjudicates else 0,
+        checks_waiting=sum(row[3] for row in waiting),
+        checks_again=sum(number for _due, _title, again, number in waiting if again),
+        held_checks=[public_id for public_id, *_rest in held],
+        checks_in=sorted({row[1] for row in waiting} | {row[2] for row in held}),
+        adjudications=sum(number for _title, number in conflicts),
+        adjudications_in=sorted({title for title, _number in conflicts}),
         rulings=queries.RULINGS.count(user, benchmark) if adjudicates else 0,
         eligibilities=eligibilities,
         labels=labels,

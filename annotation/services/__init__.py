@@ -1,6 +1,12 @@
 """Writes to groups, batches and physicians' work; each function is one transaction."""
 
-from annotation.services.adjudications import Undecided, claim_adjudication, finish_adjudication, rule
+from annotation.services.adjudications import (
+    Undecided,
+    claim_adjudication,
+    finish_adjudication,
+    release_adjudication,
+    rule,
+)
 from annotation.services.batch_terms import BatchTerms, new_seed
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
@@ -61,6 +67,7 @@ __all__ = [
     "pause_batch",
     "physician_of",
     "plan_batch",
+    "release_adjudication",
     "release_check",
     "rename_group",
     "return_check",

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
+from annotation.selectors.queue_order import in_order_of_adjudication
 from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
@@ -34,10 +35,10 @@ class Undecided(DomainError):
 
 @transaction.atomic
 def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) -> Adjudication | None:
-    """Take the conflict of lowest agreement among ``waiting``; None when nothing is left."""
+    """Take the first conflict of ``waiting`` by `in_order_of_adjudication`; None when nothing is left."""
+    free = waiting.filter(adjudicator=None, status=Adjudication.Status.OPEN)
     row = (
-        waiting.filter(adjudicator=None, status=Adjudication.Status.OPEN)
-        .order_by("agreement", "pk")
+        in_order_of_adjudication(free, adjudicator)
         .select_for_update(skip_locked=True, no_key=True, of=("self",))
         .first()
     )
@@ -48,6 +49,16 @@ def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) ->
         # The status does not change. The row lock guarantees that nobody else holds the adjudication.
         transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
     return row
+
+
+@transaction.atomic
+def release_adjudication(*, adjudication: Adjudication, adjudicator: User) -> None:
+    """Put a claimed adjudication back for another adjudicator, who continues from the rulings made so far.
+
+    `Conflict` if it is finished, somebody else holds it, or the batch of the response is paused.
+    """
+    row = _held(adjudication, adjudicator)
+    transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=None)
 
 
 @transaction.atomic

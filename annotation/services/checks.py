@@ -6,13 +6,14 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, Exists, OuterRef, QuerySet, Value, When
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.qualification.gold import settle_beside
+from annotation.selectors.queue_order import in_order_of_checking
 from annotation.selectors.review_rounds import TO_REVIEW
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.notices import notify_of_return
@@ -33,14 +34,11 @@ from consilium.core.versioning import is_replay, refuse_stale
 def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -> Assignment | None:
     """Take the next piece of ``waiting`` (work that this checker may take by access); None when nothing is left.
 
-    Work that this checker sent back comes first, then the work that has waited longest, and last what this checker
-    has released. Rows that another checker is just taking are skipped, so two checkers never hold the same work.
+    The order is that of `in_order_of_checking`. Rows that another checker is just taking are skipped, so two checkers
+    never hold the same work.
     """
-    released = Check.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round"), checker=checker, result="")
-    rank = Case(When(checker=checker, then=Value(0)), When(Exists(released), then=Value(2)), default=Value(1))
     row = (
-        waiting.annotate(rank=rank)
-        .order_by("rank", "submitted_at", "pk")
+        in_order_of_checking(waiting, checker)
         .select_for_update(skip_locked=True, no_key=True, of=("self",))
         .select_related("batch")
         .first()

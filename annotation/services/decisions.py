@@ -18,6 +18,7 @@ from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.qualification.services import after_handing_in, refuse_new_work
 from annotation.selectors.review_rounds import unreviewed_criteria
 from annotation.services.conflicts import open_conflicts_within
+from annotation.services.notices import notify_of_resubmission
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from annotation.services.staff_notices import notify_of_completed_batch
@@ -347,6 +348,8 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     changes: dict[str, Any] = {"submitted_at": at, "started_at": row.started_at or at}
     if row.to_check:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.SUBMITTED, **changes)
+        if row.round > 1:
+            notify_of_resubmission(assignment=row, at=at)
     else:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.ACCEPTED, accepted_at=at, **changes)
         open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)

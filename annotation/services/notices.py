@@ -9,6 +9,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from accounts.models import Notification
+from accounts.services.grouped_notices import count_for_day, discount_for_day
 from accounts.services.notifications import notify, notify_each
 from annotation.models import Assignment, Batch, ExpertGroup, Membership
 
@@ -84,6 +85,35 @@ def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
         at=at,
         batch=assignment.batch.title,
     )
+
+
+def notify_of_resubmission(*, assignment: Assignment, at: datetime) -> None:
+    """Add resubmitted work to the notice of the day of the checker who returned it, while they are a checker."""
+    benchmark = assignment.batch.group.benchmark
+    count_for_day(
+        people=_checker_of(assignment),
+        kind=Kind.NEW_WORK,
+        benchmark_title=benchmark.title,
+        url=f"{reverse('annotation:checks-in', args=[benchmark.slug])}?show=waiting",
+        at=at,
+        key=_key_of_resubmissions(assignment),
+        count=1,
+        what="resubmitted",
+    )
+
+
+def withdraw_notice_of_resubmission(*, assignment: Assignment, at: datetime) -> None:
+    """Take work that was resubmitted at ``at`` from the notice of that day, because the submission is undone."""
+    discount_for_day(people=_checker_of(assignment), at=at, key=_key_of_resubmissions(assignment), count=1)
+
+
+def _checker_of(assignment: Assignment) -> list[int]:
+    checkers = assignment.batch.group.memberships.filter(role=Membership.Role.CHECKER, active=True)
+    return list(checkers.filter(user=assignment.checker_id).values_list("user_id", flat=True))
+
+
+def _key_of_resubmissions(assignment: Assignment) -> str:
+    return f"resubmitted:{assignment.batch.group.benchmark_id}"
 
 
 def notify_of_hold(*, membership: Membership, at: datetime) -> None:

@@ -16,6 +16,7 @@ from annotation.models import Adjudication, Assignment, Check, Ruling
 from annotation.qualification.gold import unsettle_beside
 from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
+from annotation.services.notices import withdraw_notice_of_resubmission
 from annotation.services.rules import TOO_LATE, lock_batch_shared, refuse_unless_open
 from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
@@ -39,6 +40,8 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     _refuse_if_over(row.submitted_at, at)
     if row.status == Assignment.Status.ACCEPTED and row.purpose == Assignment.Purpose.WORK:
         withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at)
+    if row.status == Assignment.Status.SUBMITTED and row.round > 1 and row.submitted_at is not None:
+        withdraw_notice_of_resubmission(assignment=row, at=row.submitted_at)
     target = Assignment.Status.DRAFT if row.round == 1 else Assignment.Status.RETURNED
     # Returned work was submitted before, so it keeps a time of submission.
     changes: dict[str, Any] = {"submitted_at": None} if row.round == 1 else {}

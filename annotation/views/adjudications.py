@@ -34,7 +34,7 @@ BUTTONS = (*CHECK_BUTTONS, (RulingOutcome.FAULTY, _lazy("Faulty")))
 @require_safe
 @signed_in
 def adjudications(request: SignedInRequest) -> HttpResponse:
-    """Open conflicts, lowest agreement first, in all benchmarks."""
+    """Conflicts that this adjudicator holds or may claim, in all benchmarks."""
     return _list(request, None)
 
 
@@ -64,25 +64,46 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
 @signed_in
 def claim_next(request: SignedInRequest) -> HttpResponse:
     """Take the conflict of lowest agreement."""
-    return _claim(request, access.open_adjudications(request.user))
+    waiting = access.open_adjudications(request.user)
+    claimed = _claim(request, waiting)
+    if claimed is not None:
+        return claimed
+    held = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
+    if held is not None:
+        messages.info(request, _("No other conflict is waiting. You have already claimed this one."))
+        return redirect("annotation:adjudication", held.public_id)
+    messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
+    return redirect("annotation:adjudications")
 
 
 @require_POST
 @signed_in
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Take this conflict."""
-    return _claim(request, access.get_open_adjudication(request.user, public_id))
+    """Take this conflict; where the list was out of date, say who has claimed it."""
+    waiting = access.open_adjudications(request.user).filter(public_id=public_id)
+    return _claim(request, waiting) or _explain_claimed(request, public_id)
 
 
-def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpResponse:
+def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpResponse | None:
+    """The page of the conflict that was claimed; None if there is none to claim."""
     try:
         row = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
     except DomainError as refused:
         return _list(request, None, refused)
-    if row is None:
-        messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
-        return redirect("annotation:adjudications")
-    return redirect("annotation:adjudication", row.public_id)
+    return None if row is None else redirect("annotation:adjudication", row.public_id)
+
+
+def _explain_claimed(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Open the conflict if this adjudicator has claimed it before; say that somebody else has it; else 404."""
+    if access.open_adjudications(request.user).filter(adjudicator=request.user.pk, public_id=public_id).exists():
+        messages.info(request, _("You have already claimed this conflict."))
+        return redirect("annotation:adjudication", public_id)
+    if access.done_adjudications(request.user).filter(public_id=public_id).exists():
+        messages.info(request, _("You have already adjudicated this conflict."))
+        return redirect("annotation:adjudication", public_id)
+    access.get_missed_adjudication(request.user, public_id)
+    messages.info(request, _("Someone else has claimed this conflict."))
+    return redirect("annotation:adjudications")
 
 
 @require_safe
@@ -139,6 +160,19 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
     shown = reading_pages.adjudication_rows(row, everything=True, criterion=criterion_id)
     context = {"row": shown[0], "adjudication": row, "writable": True, "outcomes": BUTTONS}
     return render(request, "annotation/adjudications/_criterion.html", context, status=status)
+
+
+@require_POST
+@signed_in
+def release(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Put the adjudication back for another adjudicator; the rulings made so far remain."""
+    row = access.get_held_adjudication(request.user, public_id)
+    try:
+        services.release_adjudication(adjudication=row, adjudicator=request.user)
+    except DomainError as refused:
+        return refusal(request, refused) if request.htmx else _page(request, row, refused)
+    message = _("Released. Another adjudicator can claim it, and continues from your rulings.")
+    return end_of_queue(request, reverse("annotation:adjudications"), message)
 
 
 @require_POST

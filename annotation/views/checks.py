@@ -69,25 +69,45 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
 @signed_in
 def claim_next(request: SignedInRequest) -> HttpResponse:
     """Take the next check in the queue."""
-    return _claim(request, access.waiting_checks(request.user))
+    claimed = _claim(request, access.waiting_checks(request.user))
+    if claimed is not None:
+        return claimed
+    held = access.held_checks(request.user).order_by("submitted_at", "pk").first()
+    if held is not None:
+        messages.info(request, _("No other check is waiting. You have already claimed this one."))
+        return redirect("annotation:check", held.public_id)
+    messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
+    return redirect("annotation:checks")
 
 
 @require_POST
 @signed_in
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Take this check."""
-    return _claim(request, access.get_waiting_check(request.user, public_id))
+    """Take this check; where the list was out of date, say who has claimed it."""
+    waiting = access.waiting_checks(request.user).filter(public_id=public_id)
+    return _claim(request, waiting) or _explain_claimed(request, public_id)
 
 
-def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpResponse:
+def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpResponse | None:
+    """The page of the check that was claimed; None if there is none to claim."""
     try:
         row = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
     except DomainError as refused:
         return _list(request, None, refused)
-    if row is None:
-        messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
-        return redirect("annotation:checks")
-    return redirect("annotation:check", row.public_id)
+    return None if row is None else redirect("annotation:check", row.public_id)
+
+
+def _explain_claimed(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Open the check if this checker has claimed it before; say that somebody else has it; else 404."""
+    if access.held_checks(request.user).filter(public_id=public_id).exists():
+        messages.info(request, _("You have already claimed this check."))
+        return redirect("annotation:check", public_id)
+    if access.done_checks(request.user).filter(assignment__public_id=public_id).exists():
+        messages.info(request, _("You have already completed this check."))
+        return redirect("annotation:check", public_id)
+    access.get_missed_check(request.user, public_id)
+    messages.info(request, _("Someone else has claimed this check."))
+    return redirect("annotation:checks")
 
 
 @require_safe

@@ -13,6 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.identity import opaque_name
+from accounts.models import Notification
+from accounts.services.notifications import mark_read
 from annotation import access
 from annotation.dashboard.views import csv_file
 from annotation.models import Assignment, Comment, Physician
@@ -69,6 +71,9 @@ def _thread(
             text = ""
             if not request.htmx:
                 return redirect(here)
+    if request.method != "HEAD":
+        # Whoever has the thread in sight has read what their notification is about, wherever they opened it.
+        mark_read(notifications=Notification.objects.filter(user=request.user, url=here), at=timezone.now())
     context = {
         "benchmark": assignment.batch.group.benchmark,
         "batch": assignment.batch,

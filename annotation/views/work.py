@@ -39,7 +39,7 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
     listed = {part.batch.pk for _todo, part in rows if part is not None}
     batches = [row.batch for row in load.batches]
     batches += [*(row.batch for row in load.labels), *(row.batch for row in load.writing)]
-    among = {batch.group.benchmark_id for batch in batches}
+    among = {batch.group.benchmark.title for batch in batches} | {*load.checks_in, *load.adjudications_in}
     context = {
         "load": load,
         "rows": rows,
