@@ -1,7 +1,7 @@
 // @ts-check
 /* Checking and adjudicating: an outcome for a criterion, with a reason where one is needed, and the next piece of work
    without a page load. reviewing_saving.js sends what was chosen, reviewing_sheet.js keeps it until then. */
-import { element, find, optionalElement } from "../../core/page.js";
+import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { hasOffer, offerUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
@@ -11,6 +11,7 @@ import {
   applyFilter,
   currentRow,
   forgetSheet,
+  idOf,
   rowOf,
   rows,
   select,
@@ -28,12 +29,15 @@ import "../shared/second_press.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, takeUpKept } from "./reviewing_entries.js";
-import { existingReasonField, isReasonOpen, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
-import { isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
+import { earlyReason, existingReasonField, isUnsaved, showReason } from "./reviewing_reasons.js";
+import { closeSheet, isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
 import { markOpenConflicts, refuse, showSaving, summarise } from "./reviewing_status.js";
 
-/** @typedef {import("./reviewing_saving.js").PageAnswer} PageAnswer */
+/**
+ * @typedef {import("./reviewing_saving.js").PageAnswer} PageAnswer
+ * @typedef {(message: string, row?: HTMLElement) => void} ShowMessage `row`: the criterion that the message is about
+ */
 
 const text = wordsOf("reviewing-words");
 const returnDialog = optionalElement("send-back", HTMLDialogElement);
@@ -63,35 +67,32 @@ function setBusy(busy) {
   showSaving();
 }
 
-/** @param {HTMLElement} row with an outcome or a reason that is shown and not saved */
-function isUnsaved(row) {
-  const field = reasonField(row);
-  if (!field || !isReasonOpen(row)) return false;
-  return reasonBox(row)?.dataset.outcome !== row.dataset.outcome || field.value !== field.defaultValue;
-}
-
 /** @param {HTMLElement} row that is unsaved */
 function lackingIn(row) {
-  const key = existingReasonField(row).value.trim() ? "typed" : "reasonless";
+  const isTyped = existingReasonField(row).value.trim();
+  const key = earlyReason(row) ? "early_finish" : isTyped ? "typed" : "reasonless";
   return text(key).replace("NUMBER", row.dataset.number ?? "");
+}
+
+/** @param {HTMLElement} row whose reason is not saved */
+function goToReason(row) {
+  applyFilter("all");
+  showView("criteria");
+  select(row, { focus: false });
+  existingReasonField(row).focus();
 }
 
 /**
  * @param {string} url
  * @param {Record<string, string>} values
- * @param {(message: string) => void} showMessage
+ * @param {ShowMessage} showMessage
  */
 async function finish(url, values, showMessage) {
   if (finishing.busy || !sheet.writable) return;
   const unsaved = rows().find(isUnsaved);
   if (unsaved) {
-    showMessage(lackingIn(unsaved));
-    if (!returnDialog?.open) {
-      applyFilter("all");
-      showView("criteria");
-      select(unsaved, { focus: false });
-      existingReasonField(unsaved).focus();
-    }
+    showMessage(lackingIn(unsaved), unsaved);
+    if (!returnDialog?.open) goToReason(unsaved);
     return;
   }
   let leaving = false;
@@ -99,8 +100,8 @@ async function finish(url, values, showMessage) {
   try {
     takeUpKept();
     await queue.flushAll();
-    if (!sheet.writable) showMessage(text("gone"));
-    else if (queue.questions.size) showMessage(text("asked"));
+    if (!sheet.writable) return; // the page has said why by then
+    if (queue.questions.size) showMessage(text("asked"));
     else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
     else leaving = await finishNow(url, values, showMessage);
   } finally {
@@ -113,7 +114,7 @@ async function finish(url, values, showMessage) {
  * True where the browser is leaving for another page.
  * @param {string} url
  * @param {Record<string, string>} values
- * @param {(message: string) => void} showMessage
+ * @param {ShowMessage} showMessage
  */
 async function finishNow(url, values, showMessage) {
   const answer = await post(url, values);
@@ -127,7 +128,9 @@ async function finishNow(url, values, showMessage) {
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
   else if (status === 0 || status >= 500) showMessage(text("lost"));
   else if (status === 403 || status === 404) {
-    if (await isStillSamePerson()) showMessage(text(status === 403 ? "lost" : "gone"));
+    if (!(await isStillSamePerson())) return false;
+    const message = status === 404 ? await closeSheet() : text("lost");
+    if (status === 403 || returnDialog?.open) showMessage(message);
   } else {
     showMessage(sentenceOf(html));
     markOpenConflicts();
@@ -163,17 +166,37 @@ function goToNext({ html, trigger, leave }) {
   return true;
 }
 
-function accept() {
-  if (finishForm) finish(sheetElement().dataset.finishUrl ?? "", {}, refuse);
+/** @type {ShowMessage} */
+function showOnPage(message, row) {
+  refuse(message, { about: row && idOf(row) });
 }
 
-/** @param {string} message empty where there is none */
-function showInDialog(message) {
+function accept() {
+  if (finishForm) finish(sheetElement().dataset.finishUrl ?? "", {}, showOnPage);
+}
+
+/**
+ * @param {string} message empty where there is none
+ * @param {HTMLElement} [row] that it is about: a button leads there
+ */
+function showInDialog(message, row) {
   if (!returnDialog) return;
   const problem = find(returnDialog, "[data-problem]", HTMLElement);
   find(problem, "p", HTMLElement).textContent = message;
   problem.hidden = !message;
+  const button = find(problem, "[data-go-to]", HTMLElement);
+  button.hidden = !row;
+  button.dataset.goTo = row ? idOf(row) : "";
+  if (row) button.textContent = text("go_to").replace("NUMBER", row.dataset.number ?? "");
 }
+
+returnDialog?.addEventListener("click", (event) => {
+  const row = rowOf(targetWithin(event, "[data-go-to]")?.dataset.goTo ?? "");
+  if (!row) return;
+  returnDialog.close();
+  showInDialog("");
+  goToReason(row);
+});
 
 function sendBack() {
   if (!returnForm) return;
@@ -207,6 +230,12 @@ returnForm?.addEventListener("submit", (event) => {
   sendBack();
 });
 releaseForm?.addEventListener("submit", (event) => {
+  if (sheet.adjudicating) {
+    // Rulings are kept for the next adjudicator, so all of them are saved first.
+    event.preventDefault();
+    finish(sheetElement().dataset.releaseUrl ?? "", {}, showOnPage);
+    return;
+  }
   const isConfirmed = event.submitter?.closest("dialog");
   if (isConfirmed || !rows().some((row) => row.dataset.amended || row.dataset.marked || isUnsaved(row))) {
     forgetKept();
@@ -214,6 +243,9 @@ releaseForm?.addEventListener("submit", (event) => {
   }
   event.preventDefault();
   element("release-check", HTMLDialogElement).showModal();
+});
+document.addEventListener("click", (event) => {
+  if (targetWithin(event, "[data-open-return]")) openReturn();
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -239,7 +271,7 @@ onKeys(["m"], () => choose("met"));
 onKeys(["n"], () => choose("not_met"));
 onKeys(["c"], () => choose("cannot_assess"));
 onKeys(["f"], () => (sheet.adjudicating ? choose("faulty") : selectNextFlagged()));
-onKeys(["t"], writeReason);
+onKeys(["t"], () => writeReason());
 onKeys(["u"], () => mayWrite() && undo());
 onKeys(["r"], openReturn);
 onKeys(["l"], () => !sheet.adjudicating && toggleFilter("flagged"));
@@ -287,7 +319,7 @@ function begin() {
 function showKeptReasons() {
   for (const [id, entry] of Object.entries(keptEntries())) {
     const row = rowOf(id);
-    if (row && entry?.outcome && !entry.unsent) showReason(row, entry.outcome, entry.reason);
+    if (row && entry?.reason && !entry.unsent) showReason(row, entry.outcome ?? "", entry.reason);
   }
 }
 

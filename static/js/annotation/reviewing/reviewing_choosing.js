@@ -10,15 +10,18 @@ import { needsReason } from "./review_entries.js";
 import { addEntry } from "./reviewing_entries.js";
 import {
   closeReason,
+  earlyReason,
   existingReasonField,
   isReasonOpen,
   openReason,
   press,
   reasonBox,
+  reasonField,
+  showLack,
   storedReason,
 } from "./reviewing_reasons.js";
 import { finishing, keep, queue, sheet } from "./reviewing_sheet.js";
-import { showSaving, summarise } from "./reviewing_status.js";
+import { clearRefusal, showSaving, summarise } from "./reviewing_status.js";
 
 const text = wordsOf("reviewing-words");
 
@@ -56,10 +59,27 @@ function isTouched(row) {
 export function choose(outcome, row = rowInSight()) {
   if (!mayWrite() || !row || !canBeSet(row, outcome)) return;
   const isSame = outcome === row.dataset.outcome;
-  if (isSame && isReasonOpen(row)) closeReason(row);
+  if (isSame && isReasonOpen(row)) {
+    // The reason of a ruling belongs to the ruling; a reason for another outcome is given up with that outcome.
+    if (isRewritten(row, outcome)) {
+      saveWithReason(row);
+      return;
+    }
+    closeReason(row);
+  }
   if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
+  else if (earlyReason(row)) save(row, outcome, earlyReason(row));
   else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} outcome that was ruled
+ */
+function isRewritten(row, outcome) {
+  const field = existingReasonField(row);
+  return sheet.adjudicating && reasonBox(row)?.dataset.outcome === outcome && field.value !== field.defaultValue;
 }
 
 /** @param {HTMLElement} row */
@@ -88,6 +108,7 @@ function save(row, outcome, reason, { remember = true } = {}) {
   press(row, outcome);
   const box = reasonBox(row);
   if (box) box.hidden = true;
+  clearRefusal({ about: idOf(row) });
   if (remember) goOn(row);
   else select(row);
   showSaving();
@@ -99,12 +120,18 @@ function saveWithReason(row) {
   if (!mayWrite()) return;
   const { outcome = "" } = find(row, "[data-reason-box]", HTMLElement).dataset;
   const field = existingReasonField(row);
+  if (!outcome) {
+    // The reason waits for its outcome. The row takes the focus, so that the keys of the outcomes work.
+    showLack(row, text("early"));
+    select(row);
+    return;
+  }
   if (!field.value.trim() && isReasonNeeded(row, outcome)) {
-    field.setAttribute("aria-invalid", "true");
+    showLack(row, text(outcome === "review" ? "empty_mark" : sheet.adjudicating ? "empty_faulty" : "empty"));
     field.focus();
     return;
   }
-  field.removeAttribute("aria-invalid");
+  showLack(row, "");
   save(row, outcome, field.value);
 }
 
@@ -127,10 +154,19 @@ export function selectNextFlagged() {
   else if (!current?.dataset.flagged) toast(text("none"));
 }
 
-export function writeReason() {
-  const row = rowInSight();
-  if (!sheet.writable || !row?.dataset.outcome) return;
-  if ((sheet.adjudicating || isTouched(row)) && mayWrite()) openReason(row, row.dataset.outcome);
+/**
+ * Opens the field for the reason in any case: letters that are meant for it must not act as keys. Before an outcome is
+ * chosen, the reason waits for it.
+ * @param {HTMLElement | null} [row]
+ */
+export function writeReason(row = rowInSight()) {
+  if (!row || !mayWrite()) return;
+  if (!reasonField(row)) {
+    toast(text("agreed"));
+    return;
+  }
+  if (isReasonOpen(row)) existingReasonField(row).focus();
+  else openReason(row, sheet.adjudicating || isTouched(row) ? (row.dataset.outcome ?? "") : "");
 }
 
 document.addEventListener("click", (event) => {
@@ -141,9 +177,7 @@ document.addEventListener("click", (event) => {
   else if (targetWithin(event, "[data-send]")) saveWithReason(row);
   else if (targetWithin(event, "[data-do=cancel]")) closeReason(row);
   else if (targetWithin(event, "[data-do=unmark]")) choose(row.dataset.default ?? "", row);
-  else if (targetWithin(event, "[data-do=reason]") && row.dataset.outcome && mayWrite()) {
-    openReason(row, row.dataset.outcome);
-  }
+  else if (targetWithin(event, "[data-do=reason]")) writeReason(row);
 });
 
 /** @param {Event} event */
@@ -155,7 +189,9 @@ function rowOfReason(event) {
 
 document.addEventListener("input", (event) => {
   const row = rowOfReason(event);
-  if (row) keepReason(row);
+  if (!row) return;
+  showLack(row, "");
+  keepReason(row);
 });
 
 /** @param {HTMLElement} row whose reason is being written */

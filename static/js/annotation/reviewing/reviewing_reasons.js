@@ -5,6 +5,7 @@ import { idOf, select } from "../shared/criteria.js";
 import { showView } from "../shared/panes.js";
 import { wordsOf } from "../../core/words.js";
 import { keep, queue } from "./reviewing_sheet.js";
+import { clearRefusal } from "./reviewing_status.js";
 
 const text = wordsOf("reviewing-words");
 
@@ -57,7 +58,7 @@ export function press(row, outcome) {
 /**
  * Open the field for the reason; false where the row has none.
  * @param {HTMLElement} row
- * @param {string} outcome that the reason is for
+ * @param {string} outcome that the reason is for; empty where none is chosen yet
  * @param {string} [reason]
  */
 export function showReason(row, outcome, reason) {
@@ -65,8 +66,9 @@ export function showReason(row, outcome, reason) {
   if (!box) return false;
   box.dataset.outcome = outcome;
   nameReason(box, outcome);
+  showLack(row, "");
   box.hidden = false;
-  press(row, outcome);
+  press(row, outcome || (row.dataset.outcome ?? ""));
   if (reason !== undefined) existingReasonField(row).value = reason;
   return true;
 }
@@ -82,8 +84,27 @@ function nameReason(box, outcome) {
   box.dataset.whyLabel ??= field.placeholder;
   box.dataset.sendLabel ??= button.textContent ?? "";
   const isMark = outcome === "review";
-  field.placeholder = isMark ? text("mark_why") : box.dataset.whyLabel;
+  field.placeholder = isMark ? text("mark_why") : outcome ? box.dataset.whyLabel : text("early_why");
   button.textContent = isMark ? text("mark") : box.dataset.sendLabel;
+}
+
+/**
+ * Says beside the field what is missing; an empty text removes it.
+ * @param {HTMLElement} row
+ * @param {string} lack
+ */
+export function showLack(row, lack) {
+  const line = find(row, "[data-reason-lack]", HTMLElement);
+  const field = existingReasonField(row);
+  line.textContent = lack;
+  line.hidden = !lack;
+  if (lack) {
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", line.id);
+  } else {
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-describedby");
+  }
 }
 
 /**
@@ -96,17 +117,34 @@ export function openReason(row, outcome) {
   showView("criteria");
   const field = existingReasonField(row);
   field.focus();
-  field.select();
+  if (field.value === field.defaultValue) field.select();
+}
+
+/**
+ * The reason that was written before an outcome was chosen.
+ * @param {HTMLElement} row
+ */
+export function earlyReason(row) {
+  return isReasonOpen(row) && !reasonBox(row)?.dataset.outcome ? existingReasonField(row).value.trim() : "";
+}
+
+/** @param {HTMLElement} row with an outcome or a reason that is shown and not saved */
+export function isUnsaved(row) {
+  const field = reasonField(row);
+  if (!field || !isReasonOpen(row)) return false;
+  const outcome = reasonBox(row)?.dataset.outcome;
+  return Boolean(outcome && outcome !== row.dataset.outcome) || field.value !== field.defaultValue;
 }
 
 /** @param {HTMLElement} row */
 export function closeReason(row) {
   const field = existingReasonField(row);
   field.value = field.defaultValue;
-  field.removeAttribute("aria-invalid");
+  showLack(row, "");
   find(row, "[data-reason-box]", HTMLElement).hidden = true;
   const unsent = queue.pending.get(idOf(row));
   keep(idOf(row), unsent ? { ...unsent, unsent: true } : null);
   press(row, row.dataset.outcome ?? "");
+  clearRefusal({ about: idOf(row) });
   row.focus();
 }

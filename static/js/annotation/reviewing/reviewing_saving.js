@@ -1,8 +1,9 @@
 // @ts-check
 /* Sending what was chosen on the checking and adjudication pages, one criterion after the other. */
+import { findAll } from "../../core/page.js";
 import { session, token } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { rowOf } from "../shared/criteria.js";
+import { rowOf, sheetElement } from "../shared/criteria.js";
 import { who } from "../shared/outbox.js";
 import { reviewPayload } from "./review_entries.js";
 import { afterStale, askWhichHolds, closeQuestion, startAsking } from "./reviewing_conflict.js";
@@ -89,8 +90,16 @@ function resultsOf({ status, body }, [[id]]) {
   return [{ id, status: status === 200 ? "saved" : "stale", version: current.version, current }];
 }
 
-/** The work is not this person's any more: the page shows what is stored, and takes nothing more. */
-function giveUpAll() {
+/** What changes the work, here and in the bars. */
+const WRITING = "#finish-form button, #release-form button, [data-open-return], #criteria button";
+const WRITING_IN_DOCK = "#dock :is([data-choose], [data-dock-undo], [form])";
+
+/**
+ * The work takes nothing more: it was completed in another tab, or is not this person's any more. The page shows what
+ * is stored, says why, and leads to the list.
+ * @returns {Promise<string>} why
+ */
+export async function closeSheet() {
   sheet.writable = false;
   for (const [id, entry] of [...queue.pending]) {
     queue.forget(id);
@@ -98,6 +107,28 @@ function giveUpAll() {
   }
   closeQuestion();
   summarise();
+  showSaving();
+  const { url = "", listUrl = "" } = sheetElement().dataset;
+  const message = text((await isCompleted(url)) ? "completed" : "gone");
+  const link = document.createElement("a");
+  link.href = listUrl;
+  link.textContent = text("to_list");
+  refuse(message, { link });
+  for (const button of findAll(document, `${WRITING}, ${WRITING_IN_DOCK}`, HTMLButtonElement)) button.disabled = true;
+  return message;
+}
+
+/**
+ * Whether the work is there to be read, as completed by this person.
+ * @param {string} url of its page
+ */
+async function isCompleted(url) {
+  try {
+    const answer = await fetch(url, { credentials: "same-origin", signal: AbortSignal.timeout?.(TIMEOUT_MS) });
+    return answer.ok && parse(await answer.text()).querySelector("#done-notice") !== null;
+  } catch {
+    return false;
+  }
 }
 
 startQueue({
@@ -122,8 +153,8 @@ startQueue({
   },
   onHalted: (halt, { body }) => {
     if (halt === "refused") refuse(body?.detail || text("unsent"));
+    else if (halt === "gone") closeSheet();
     else if (halt !== "signed-out") refuse(text(halt));
-    if (halt === "gone") giveUpAll();
   },
   onResumed: (halt) => {
     if (halt === "somebody") clearRefusal();

@@ -61,6 +61,10 @@ export function summarise() {
 }
 
 export function showSaving() {
+  if (!sheet.writable) {
+    showStatus(optionalElement("saved", HTMLElement), "unchanged", text("closed"));
+    return;
+  }
   const state = queue.state({ typed: finishing.busy, saved: Boolean(sheet.savedAt) });
   const waiting = queue.pending.size;
   const words = {
@@ -74,18 +78,27 @@ export function showSaving() {
   showStatus(optionalElement("saved", HTMLElement), waiting || !finishing.busy ? state : "saving", words);
 }
 
-/** @param {string} message */
-export function refuse(message) {
+/**
+ * @param {string} message
+ * @param {{ about?: string, link?: Node | null }} [more] `about`: the criterion that it is about; `link`: where to go on
+ */
+export function refuse(message, { about = "", link = null } = {}) {
   const notice = document.createElement("div");
   notice.className = "notice error";
   notice.setAttribute("role", "alert");
+  notice.dataset.about = about;
   const line = document.createElement("p");
   line.textContent = message;
+  if (link) line.append(" ", link);
   notice.append(line);
   element("refusal", HTMLElement).replaceChildren(notice);
   showView("criteria");
 }
 
-export function clearRefusal() {
-  element("refusal", HTMLElement).replaceChildren();
+/** @param {{ about?: string }} [only] `about`: only a message about this criterion */
+export function clearRefusal({ about } = {}) {
+  const place = element("refusal", HTMLElement);
+  if (about === undefined || place.querySelector("[data-about]")?.getAttribute("data-about") === about) {
+    place.replaceChildren();
+  }
 }

@@ -1,0 +1,196 @@
+"""Reasons of checkers and adjudicators in a browser: written before the outcome, empty, or not saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation import services
+from annotation.models import Amendment, Ruling
+from tests.annotation.conftest import build_workshop
+from tests.axe import axe_violations
+from tests.factories import decide
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+
+
+def adjudicating(new_page: NewPage) -> Page:
+    """The page of two conflicts, on criteria 1 and 2 of 3."""
+    workshop = build_workshop(annotators_per_item=2)
+    workshop.conflict()
+    page = new_page(workshop.adjudicator)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Claim next").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    return page
+
+
+def checking(new_page: NewPage, **window: object) -> Page:
+    """The page of a check of 3 criteria, all not met."""
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue()[0], "not_met")
+    page = new_page(workshop.checker, **window)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    return page
+
+
+def test_a_reason_written_before_the_ruling_waits_for_it(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("t")
+    field = page.locator(".criterion.current [data-reason]")
+    expect(field).to_be_focused()
+    page.keyboard.type("named at once")
+    expect(page.locator("#graded-text")).to_have_text("1 / 2")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("The reason for criterion 2 is not saved yet: choose an outcome")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-reason-lack]:visible")).to_have_text("Choose an outcome. The reason is saved with it.")
+    expect(field).to_have_accessible_description("Choose an outcome. The reason is saved with it.")
+    assert axe_violations(page) == []
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.reload()
+    expect(field).to_have_value("named at once")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("n")
+    expect(page.locator("#graded-text")).to_have_text("2 / 2")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert list(Ruling.objects.order_by("criterion").values_list("outcome", "reason")) == [
+        ("met", ""),
+        ("not_met", "named at once"),
+    ]
+
+
+def test_the_button_for_a_reason_opens_it_on_a_criterion_without_a_ruling(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    page.locator(".criterion.current [data-do=reason]").click()
+    expect(page.locator(".criterion.current [data-reason]")).to_be_focused()
+    page.keyboard.type("Two questions in one.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("f")  # the reason is there, so that nothing more is asked
+    expect(page.locator("#graded-text")).to_have_text("1 / 2")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert list(Ruling.objects.values_list("outcome", "reason")) == [("faulty", "Two questions in one.")]
+
+
+def test_a_new_reason_is_saved_when_the_same_outcome_is_chosen_again(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("k")
+    page.keyboard.press("t")
+    page.keyboard.type("It names a dose.")
+    page.locator(".criterion.current [data-set=met]").click()
+    expect(page.locator(".criterion .note", has_text="It names a dose.")).to_be_visible()
+    assert list(Ruling.objects.values_list("outcome", "reason")) == [("met", "It names a dose.")]
+
+
+def test_an_empty_reason_is_named_beside_its_field(new_page: NewPage) -> None:
+    page = checking(new_page)
+    lack = page.locator("[data-reason-lack]:visible")
+    for key, words in (
+        ("m", "Enter a reason: an amendment needs one."),
+        ("a", "Write in one line what to review in this criterion."),
+    ):
+        page.keyboard.press(key)
+        field = page.locator(".criterion.current [data-reason]")
+        expect(field).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(lack).to_have_text(words)
+        expect(field).to_have_accessible_description(words)
+        page.keyboard.type("No")
+        expect(lack).to_have_count(0)
+        page.keyboard.press("Escape")
+        expect(page.locator("[data-reason]:visible")).to_have_count(0)
+    assert not Amendment.objects.exists()
+
+
+def test_an_empty_reason_of_a_faulty_criterion_is_named_beside_its_field(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    page.keyboard.press("f")
+    expect(page.locator(".criterion.current [data-reason]")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-reason-lack]:visible")).to_have_text("Describe what is wrong with the criterion.")
+
+
+def test_a_slow_click_on_a_button_of_another_criterion_counts(new_page: NewPage) -> None:
+    page = checking(new_page)
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    page.keyboard.type("A dose is named.")
+    page.reload()  # the reason is kept, and the first criterion is the current one
+    expect(page.locator("[data-reason]:visible")).to_have_value("A dose is named.")
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    button = page.locator("[data-send]:visible")
+    before = button.bounding_box()
+    assert before is not None
+    page.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
+    page.mouse.down()
+    page.wait_for_function("document.activeElement.matches('[data-send]')")
+    assert button.bounding_box() == before  # nothing moves under the pointer
+    page.mouse.up()
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert Amendment.objects.get().reason == "A dose is named."
+
+
+def test_the_return_dialog_leads_to_the_unsaved_reason(new_page: NewPage) -> None:
+    page = checking(new_page)
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.keyboard.type("Which dose?")
+    page.get_by_role("button", name=re.compile("^Return")).click()
+    dialog = page.get_by_role("dialog", name="Return to the annotator")
+    dialog.get_by_label("Note").fill("Please look again.")
+    dialog.get_by_role("button", name="Return").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("The reason for criterion 2 is not saved yet.")
+    assert axe_violations(page) == []
+    dialog.get_by_role("button", name="Go to criterion 2").click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator(".criterion.current [data-reason]")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("0 amended · 1 to review")
+    page.get_by_role("button", name=re.compile("^Return")).click()
+    expect(dialog.get_by_label("Note")).to_have_value("Please look again.")
+    expect(dialog.get_by_role("alert")).to_be_hidden()
+    expect(dialog.locator("[data-numbers]")).to_have_text("2")
+    dialog.get_by_role("button", name="Return").click()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert Amendment.objects.get().reason == "Which dose?"
+
+
+def test_the_message_about_an_unsaved_reason_goes_with_the_reason(new_page: NewPage) -> None:
+    page = checking(new_page)
+    for end in ("Escape", "Enter"):
+        page.keyboard.press("m")
+        page.keyboard.type("A dose is named.")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#refusal")).to_contain_text("The reason for criterion 1 is not saved yet.")
+        page.keyboard.press(end)
+        expect(page.locator("#refusal .notice")).to_have_count(0)
+
+
+def test_a_reason_and_the_annotators_note_are_labelled(new_page: NewPage) -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "not_met", submit=False)
+    change = services.DecisionInput(services.criteria_of(row)[0], "not_met", note="No dose, I think.", version=1)
+    services.save_decision(assignment=row, annotator=row.annotator, change=change, at=timezone.now())
+    services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("m")
+    page.keyboard.type("The dose is in line 2.")
+    page.keyboard.press("Enter")
+    labelled = page.locator(".criterion.current .answer")
+    expect(labelled).to_have_text(["Checker’s reason The dose is in line 2.", "Annotator’s note No dose, I think."])

@@ -1,0 +1,136 @@
+"""Checks and adjudications in a narrow window, and in two tabs at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Adjudication, Amendment, Assignment, Ruling
+from tests.annotation.conftest import build_workshop
+from tests.conftest import Watch
+from tests.factories import decide
+from tests.overflow import cut_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_the_user_menu_is_inside_a_narrow_window(new_page: NewPage, language: str) -> None:
+    workshop = build_workshop(annotators_per_item=2, check_policy="all")
+    for user in (workshop.adjudicator, workshop.checker, workshop.annotator, workshop.admin):
+        user.language = language
+        user.save()
+    workshop.batch.refresh_from_db()
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "met" if row.annotator_id == workshop.annotator.pk else "not_met")
+    places = [
+        (workshop.adjudicator, "/work/adjudications/"),
+        (workshop.checker, "/work/checks/"),
+        (workshop.annotator, "/work/"),
+        (workshop.admin, "/"),
+    ]
+    for user, url in places:
+        page = new_page(user, viewport=PHONE)
+        page.goto(url)
+        menu = page.locator(".topbar details.menu")
+        menu.locator("summary").click()
+        expect(menu.locator("form.item button")).to_be_visible()
+        assert cut_off(page) == [], url
+        box = menu.locator(".menu-panel").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"], (url, box)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_a_check_is_released_on_a_phone(new_page: NewPage, language: str) -> None:
+    workshop = build_workshop(check_policy="all")
+    workshop.checker.language = language
+    workshop.checker.save()
+    decide(workshop.queue()[0], "met")
+    page = new_page(workshop.checker, viewport=PHONE, has_touch=True)
+    page.goto("/work/checks/")
+    claim = page.locator("td.actions button")
+    expect(claim).to_be_in_viewport(ratio=1)
+    claim.tap()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.locator(".topbar details.menu summary").tap()
+    expect(page.locator(".topbar .menu-panel form.item button")).to_be_visible()
+    assert cut_off(page) == []
+    page.locator(".topbar details.menu summary").tap()
+    page.locator("#release-form button").tap()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert Assignment.objects.get(submitted_at__isnull=False).status == "submitted"
+
+
+def test_an_adjudication_is_released_on_a_phone_with_its_rulings(new_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2)
+    workshop.conflict()
+    page = new_page(workshop.adjudicator, viewport=PHONE, has_touch=True)
+    page.goto("/work/adjudications/")
+    expect(page.locator("td.actions button")).to_be_in_viewport(ratio=1)
+    page.locator("td.actions button").tap()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    assert cut_off(page) == []
+    page.locator("#dock [data-choose=met]").tap()
+    expect(page.locator("#graded-text")).to_have_text("1 / 2")
+    page.locator("#dock [data-show-view=criteria]").tap()
+    page.locator(".criterion.current [data-do=reason]").tap()
+    page.keyboard.type("Half a reason")
+    page.locator("#release-form button").tap()
+    expect(page.locator("#refusal")).to_contain_text("The reason for criterion 2 is not saved yet")
+    page.locator("[data-do=cancel]:visible").tap()
+    page.locator("#release-form button").tap()
+    expect(page).to_have_url(re.compile("/work/adjudications/$"))
+    expect(page.locator(".toast")).to_contain_text("Released.")
+    row = Adjudication.objects.get()
+    assert (row.adjudicator, Ruling.objects.get().outcome) == (None, "met")
+
+
+def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue()[0], "met")
+    watch.allow(r"/criteria/\d+/")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    other.keyboard.press("n")
+    other.keyboard.type("No dose is named.")
+    other.keyboard.press("Enter")
+    refusal = other.locator("#refusal")
+    expect(refusal).to_contain_text("You have already completed this work in another tab or on another device.")
+    expect(other.locator("#saved")).to_have_text("Read only")
+    expect(other.locator("#finish-form button")).to_be_disabled()
+    expect(other.locator("#release-form button")).to_be_disabled()
+    expect(other.locator(".criterion.current [data-reason]")).to_have_value("No dose is named.")
+    assert not Amendment.objects.exists()
+    refusal.get_by_role("link", name="Back to the list").click()
+    expect(other).to_have_url(re.compile("/work/checks/$"))
+
+
+def test_a_second_tab_that_accepts_too_says_that_the_check_is_completed(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue()[0], "met")
+    watch.allow("/accept/")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    other.keyboard.press("Control+Enter")
+    expect(other.locator("#refusal")).to_contain_text("You have already completed this work in another tab")
+    expect(other.locator("#finish-form button")).to_be_disabled()
