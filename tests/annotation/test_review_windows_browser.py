@@ -62,7 +62,8 @@ def test_a_check_is_released_on_a_phone(new_page: NewPage, language: str) -> Non
     expect(page.locator(".topbar .menu-panel form.item button")).to_be_visible()
     assert cut_off(page) == []
     page.locator(".topbar details.menu summary").tap()
-    page.locator("#release-form button").tap()
+    page.locator("#dock [data-show-view=criteria]").tap()
+    page.locator(".release-below button").tap()
     expect(page).to_have_url(re.compile("/work/checks/$"))
     assert Assignment.objects.get(submitted_at__isnull=False).status == "submitted"
 
@@ -81,10 +82,10 @@ def test_an_adjudication_is_released_on_a_phone_with_its_rulings(new_page: NewPa
     page.locator("#dock [data-show-view=criteria]").tap()
     page.locator(".criterion.current [data-do=reason]").tap()
     page.keyboard.type("Half a reason")
-    page.locator("#release-form button").tap()
+    page.locator(".release-below button").tap()
     expect(page.locator("#refusal")).to_contain_text("The reason for criterion 2 is not saved yet")
     page.locator("[data-do=cancel]:visible").tap()
-    page.locator("#release-form button").tap()
+    page.locator(".release-below button").tap()
     expect(page).to_have_url(re.compile("/work/adjudications/$"))
     expect(page.locator(".toast")).to_contain_text("Released.")
     row = Adjudication.objects.get()

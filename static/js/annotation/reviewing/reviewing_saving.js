@@ -91,7 +91,7 @@ function resultsOf({ status, body }, [[id]]) {
 }
 
 /** What changes the work, here and in the bars. */
-const WRITING = "#finish-form button, #release-form button, [data-open-return], #criteria button";
+const WRITING = "#finish-form button, #release-form button, [form=release-form], [data-open-return], #criteria button";
 const WRITING_IN_DOCK = "#dock :is([data-choose], [data-dock-undo], [form])";
 
 /**
