@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,8 +16,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.dashboard.counts import Table
-from annotation.dashboard.names import People
+from annotation.dashboard.names import People, Person
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
+from annotation.selectors.able_reviewers import (
+    WaitingPiece,
+    unread_work,
+    waiting_for_adjudicators,
+    waiting_for_checkers,
+)
+from annotation.services.slots.free_slots import stuck_slots
 from rubrics.models import Benchmark
 
 SHOWN = 25
@@ -25,6 +33,10 @@ KINDS: dict[str, tuple[Promise, Promise]] = {
     "nobody": (
         gettext_lazy("No one can do this work"),
         gettext_lazy("This work will wait indefinitely unless someone is given the role or the work."),
+    ),
+    "unread": (
+        gettext_lazy("Assigned in languages that the annotator does not read"),
+        gettext_lazy("The work was assigned before the annotator named the languages they read. Hand it over."),
     ),
     "pool": (
         gettext_lazy("In the pool, waiting for any annotator"),
@@ -115,8 +127,8 @@ class Section:
 
     @property
     def serious(self) -> bool:
-        """Whether it needs somebody to act: it will not go on by itself."""
-        return self.kind == "nobody"
+        """Whether an admin has to act: it will not go on by itself."""
+        return self.kind in ("nobody", "unread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +154,11 @@ class Scene:
             self.addresses[batch] = url
         return f"{url}?{urlencode(filters)}#pieces" if filters else url
 
+    def to_hand_over_unread(self, batch: Batch, person: Person) -> str:
+        """Where the responses that the person cannot read are handed over."""
+        url = reverse("annotation:batch-handover", args=[self.benchmark.slug, batch.public_id])
+        return f"{url}?{urlencode({'physician': person.pseudonym, 'unread': 1})}"
+
     def to_group(self, group: int) -> str:
         """The group's page, where parts are given."""
         return reverse("annotation:group", args=[self.benchmark.slug, self.groups[group].public_id])
@@ -152,7 +169,7 @@ class Scene:
 
 
 def waits_of(scene: Scene) -> list[Section]:
-    """Everything that waits, by kind, the longest first; three queries."""
+    """Everything that waits, by kind, the longest first; a fixed number of queries, more for batches with free places."""
     waits = [*_for_checkers(scene), *_for_adjudicators(scene), *_for_annotators(scene), *_for_the_admin(scene)]
     sections = {kind: Section(kind) for kind in KINDS}
     for wait in waits:
@@ -175,6 +192,7 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
         Assignment.objects.filter(
             batch__in=_running(scene), status__in=["submitted", "in_check"], purpose=Assignment.Purpose.WORK
         )
+        .exclude(checker=None)
         .order_by()
         .values_list("batch", "annotator", "checker", "status")
         .annotate(
@@ -185,50 +203,84 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
     )
     for batch, annotator, checker, status, number, submitted, taken in rows:
         row, person = scene.batches[batch], scene.people[annotator]
-        holds = checker is not None and scene.people[checker].plays("checker", row.group_id)
+        holds = scene.people[checker].plays("checker", row.group_id)
         title = scene.place(batch)
-        at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
-        others = [member for member in scene.people.active("checker", row.group_id) if member.user != annotator]
+        whom = scene.people[checker].shown
         if status == "in_check" and not holds:
-            whom = scene.people[checker].shown
             yield Wait("nobody", person.shown, _("%(checker)s (stopped)") % {"checker": whom}, number, taken,
                        scene.to_group(row.group_id), _("Let them finish"), title)  # fmt: skip
         elif holds:
-            whom = scene.people[checker].shown
+            at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
             since = taken if status == "in_check" else submitted
             yield Wait("checker", person.shown, whom, number, since, at_work, _("See the assignments"), title)
-        elif not others:
-            yield Wait("nobody", person.shown, _("a checker (the group has none)"), number, submitted,
-                       scene.to_group(row.group_id), _("Add a checker"), title)  # fmt: skip
+    waiting = waiting_for_checkers(_running(scene))
+    for (batch, annotator, able, _reasons), pieces in _alike(waiting).items():
+        row, person = scene.batches[batch], scene.people[annotator]
+        number, since, title = len(pieces), pieces[0].since, scene.place(batch)
+        if able:
+            at_work = scene.to_batch(batch, status="submitted", physician=person.pseudonym)
+            whom = _any_of(scene, able, _("any of %(number)d checkers"))
+            yield Wait("any_checker", person.shown, whom, number, since, at_work, _("See the assignments"), title)
+            continue
+        if scene.people.active("checker", row.group_id):
+            whom = _("a checker who can take it: %(reasons)s") % {"reasons": " ".join(pieces[0].reasons)}
         else:
-            whom = _("any of %(number)d checkers") % {"number": len(others)} if len(others) > 1 else others[0].shown
-            yield Wait("any_checker", person.shown, whom, number, submitted, at_work, _("See the assignments"), title)
+            whom = _("a checker (the group has none)")
+        yield Wait("nobody", person.shown, whom, number, since, scene.to_group(row.group_id), _("Add a checker"),
+                   title)  # fmt: skip
+
+
+def _alike(
+    pieces: Iterable[WaitingPiece],
+) -> dict[tuple[int, int, tuple[int, ...], tuple[str, ...]], list[WaitingPiece]]:
+    """The pieces by batch, annotator, who can do them, and why nobody can; the longest waiting first."""
+    alike: dict[tuple[int, int, tuple[int, ...], tuple[str, ...]], list[WaitingPiece]] = {}
+    for piece in pieces:
+        alike.setdefault((piece.batch, piece.annotator, piece.able, piece.reasons), []).append(piece)
+    return alike
+
+
+def _any_of(scene: Scene, users: Sequence[int], words: str) -> str:
+    return words % {"number": len(users)} if len(users) > 1 else scene.people[users[0]].shown
 
 
 def _for_adjudicators(scene: Scene) -> Iterable[Wait]:
-    rows = (
+    held = (
         Adjudication.objects.filter(group__in=scene.groups, status=Adjudication.Status.OPEN)
+        .exclude(adjudicator=None)
         .order_by()
         .values_list("group", "other_group", "adjudicator")
         .annotate(Count("pk"), Min("created_at"))
     )
-    for group, other, adjudicator, number, since in rows:
-        names = [str(scene.groups[pk].name) for pk in (group, other) if pk]
-        who = _("Groups %(groups)s") % {"groups": " · ".join(names)} if other else names[0]
-        place = " · ".join(names)
+    for group, other, adjudicator, number, since in held:
+        who, place = _groups_of(scene, group, other)
         able = [member for pk in (group, other) if pk for member in scene.people.active("adjudicator", pk)]
-        if adjudicator is not None:
-            whom = scene.people[adjudicator].shown
-            kind = "adjudicator" if any(member.user == adjudicator for member in able) else "nobody"
-            action = _("See the conflicts") if kind == "adjudicator" else _("Let them finish")
-            url = scene.to_conflicts() if kind == "adjudicator" else scene.to_group(group)
-            yield Wait(kind, who, whom, number, since, url, action, place)
-        elif able:
-            whom = _("any of %(number)d adjudicators") % {"number": len(able)} if len(able) > 1 else able[0].shown
+        kind = "adjudicator" if any(member.user == adjudicator for member in able) else "nobody"
+        action = _("See the conflicts") if kind == "adjudicator" else _("Let them finish")
+        url = scene.to_conflicts() if kind == "adjudicator" else scene.to_group(group)
+        yield Wait(kind, who, scene.people[adjudicator].shown, number, since, url, action, place)
+    alike: dict[tuple[int, int, tuple[int, ...], tuple[str, ...]], list[WaitingPiece]] = {}
+    for piece in waiting_for_adjudicators(list(scene.groups)):
+        alike.setdefault((piece.group, piece.other_group, piece.able, piece.reasons), []).append(piece)
+    for (group, other, users, reasons), pieces in alike.items():
+        who, place = _groups_of(scene, group, other)
+        number, since = len(pieces), pieces[0].since
+        if users:
+            whom = _any_of(scene, users, _("any of %(number)d adjudicators"))
             yield Wait("adjudicator", who, whom, number, since, scene.to_conflicts(), _("See the conflicts"), place)
+            continue
+        if any(scene.people.active("adjudicator", pk) for pk in (group, other) if pk):
+            whom = _("an adjudicator who can do it: %(reasons)s") % {"reasons": " ".join(reasons)}
         else:
-            yield Wait("nobody", who, _("an adjudicator (the group has none)"), number, since, scene.to_group(group),
-                       _("Add an adjudicator"), place)  # fmt: skip
+            whom = _("an adjudicator (the group has none)")
+        yield Wait("nobody", who, whom, number, since, scene.to_group(group), _("Add an adjudicator"), place)
+
+
+def _groups_of(scene: Scene, group: int, other: int | None) -> tuple[str, str]:
+    """Who waits for an adjudicator, and where: one group, or two."""
+    names = [str(scene.groups[pk].name) for pk in (group, other) if pk]
+    place = " · ".join(names)
+    return (_("Groups %(groups)s") % {"groups": place} if other else names[0]), place
 
 
 def _for_annotators(scene: Scene) -> Iterable[Wait]:
@@ -259,14 +311,37 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
             yield Wait("nobody", _("The batch"), _("%(person)s (stopped)") % {"person": person.shown}, work.open,
                        work.last, scene.to_batch(batch, status="open", physician=person.pseudonym),
                        _("Hand over"), scene.place(batch))  # fmt: skip
-        able = scene.people.active("annotator", row.group_id)
-        if not annotator and work.left and able:
-            whom = _("any of %(number)d annotators") % {"number": len(able)} if len(able) > 1 else able[0].shown
-            yield Wait("pool", _("The pool"), whom, work.left, None, scene.to_batch(batch, status="unassigned"),
-                       _("See the assignments"), scene.place(batch))  # fmt: skip
-        elif not annotator and work.left:
-            yield Wait("nobody", _("The pool"), _("an annotator (the group has none)"), work.left, None,
-                       scene.to_group(row.group_id), _("Add an annotator"), scene.place(batch))  # fmt: skip
+        if not annotator and work.left:
+            yield from _for_the_pool(scene, row, work.left)
+    for unread in unread_work(_running(scene)):
+        person = scene.people[unread.annotator]
+        row = scene.batches[unread.batch]
+        if person.plays("annotator", row.group_id):
+            reads = _("somebody who reads %(languages)s (%(person)s does not)") % {
+                "languages": ", ".join(unread.language_names), "person": person.shown,
+            }  # fmt: skip
+            url = scene.to_hand_over_unread(row, person)
+            yield Wait("unread", person.shown, reads, unread.number, unread.since, url, _("Hand over"),
+                       scene.place(unread.batch))  # fmt: skip
+
+
+def _for_the_pool(scene: Scene, batch: Batch, number: int) -> Iterable[Wait]:
+    """Free places: those that somebody of the group may take, and those that nobody may (`stuck_slots`)."""
+    able = scene.people.active("annotator", batch.group_id)
+    place = scene.place(batch.pk)
+    at_work = scene.to_batch(batch.pk, status="unassigned")
+    if not able:
+        yield Wait("nobody", _("The pool"), _("an annotator (the group has none)"), number, None,
+                   scene.to_group(batch.group_id), _("Add an annotator"), place)  # fmt: skip
+        return
+    stuck = Counter(slot.reasons for slot in stuck_slots(batch))
+    for reasons, stuck_number in stuck.items():
+        whom = _("an annotator who can take it: %(reasons)s") % {"reasons": " ".join(reasons)}
+        yield Wait("nobody", _("The pool"), whom, stuck_number, None, at_work, _("See the assignments"), place)
+    left = number - stuck.total()
+    if left > 0:
+        whom = _any_of(scene, [person.user for person in able], _("any of %(number)d annotators"))
+        yield Wait("pool", _("The pool"), whom, left, None, at_work, _("See the assignments"), place)
 
 
 def _for_the_admin(scene: Scene) -> Iterable[Wait]:

@@ -42,6 +42,7 @@ class LanguageRow:
     tag: str
     items: int
     readers: int
+    unsaid: int = 0  # of the readers, who have named no language
 
     @property
     def name(self) -> str:
@@ -76,7 +77,12 @@ def language_rows(items: Collection[str], people: Mapping[int, Sequence[str]]) -
     """The languages of ``items``, the most frequent first."""
     counts = Counter(items)
     return tuple(
-        LanguageRow(tag, counts[tag], sum(can_read(known, tag) for known in people.values()))
+        LanguageRow(
+            tag,
+            counts[tag],
+            sum(can_read(known, tag) for known in people.values()),
+            sum(not known for known in people.values()),
+        )
         for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))
     )
 

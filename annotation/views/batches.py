@@ -22,6 +22,7 @@ from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
 from annotation.selectors import review_rounds
+from annotation.selectors.able_reviewers import stuck_checks, unread_work
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.drawing import ResponseFilter
@@ -153,6 +154,10 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "conflicts": conflicts_of(row),
         "frame": _frame(row),
         "stuck": stuck_slots(row),
+        "stuck_checks": [] if row.status == Batch.Status.CLOSED else stuck_checks([row.pk]),
+        "unread": [(people[work.annotator], work) for work in unread_work([row.pk])]
+        if row.status != Batch.Status.CLOSED
+        else [],
         "page": pieces.page_of(row, chosen, people, number=request.GET.get("page")),
         "piece_form": form,
         "chosen": chosen,

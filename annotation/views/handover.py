@@ -19,6 +19,7 @@ from annotation.dashboard.names import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.labels.handover_views import hand_over_cases
 from annotation.models import Batch
+from annotation.selectors.able_reviewers import unread_assignments
 from annotation.services import slots
 from annotation.writing.admin_views import hand_over as hand_over_writing
 from consilium.core.errors import DomainError
@@ -32,7 +33,8 @@ POOL = "pool"
 def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Show how much work would move and who may take it; POST moves it.
 
-    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person. htmx gets the content of a dialog.
+    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person, with ``unread`` only what is in
+    languages that they do not read. htmx gets the content of a dialog.
     """
     batch = access.get_administered_batch(request.user, slug, public_id)
     if batch.kind == Batch.Kind.LABEL:
@@ -43,11 +45,15 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     params = request.POST if request.method == "POST" else request.GET
     physician, pieces = params.get("physician", ""), params.getlist("piece")
     holder = next((person.user for person in people.values() if physician and person.pseudonym == physician), None)
-    moved = hand_over_of(batch, movable(batch, public_ids=pieces, holder=holder), people)
+    rows = movable(batch, public_ids=pieces, holder=holder)
+    only_unread = holder is not None and bool(params.get("unread"))
+    if only_unread:
+        rows = rows.filter(pk__in=unread_assignments(rows))
+    moved = hand_over_of(batch, rows, people)
     if request.method == "POST":
         return _move(request, batch, moved, back=_back(batch, physician if holder else ""))
     context = {"benchmark": batch.group.benchmark, "batch": batch, "moved": moved,
-               "physician": physician if holder else "", "administers": True}  # fmt: skip
+               "physician": physician if holder else "", "unread": only_unread, "administers": True}  # fmt: skip
     template = "annotation/handover/handover.html#handover" if request.htmx else "annotation/handover/handover.html"
     return render(request, template, context)
 

@@ -344,7 +344,7 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
     client.force_login(waiting.annotator)
     for row in waiting.queue():
         decide(row)
-    assert "a checker is reviewing it now" in page()
+    assert "it is waiting for a checker" in page()
 
 
 @pytest.mark.slow

@@ -307,15 +307,15 @@ def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> Non
     counts = []
     for annotators in (2, 40):
         workshop = build_workshop(responses=2)
-        group = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=annotators - 2, checkers=1, adjudicators=1)
+        others = max(annotators - 2, 2)
+        group = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=others, checkers=1, adjudicators=1)
         for _ in range(annotators - 2):
             member(workshop.group)
-        if annotators > 2:
-            for number in range(2):
-                terms = {"annotators_per_item": annotators // 2 - 1, "check_policy": "all", "skip_given": False}
-                batch = make_batch(group, title=f"More {number}", **terms)
-                for row in Assignment.objects.filter(batch=batch):
-                    decide(row)
+        for number in range(2):
+            terms = {"annotators_per_item": others // 2, "check_policy": "all", "skip_given": False}
+            batch = make_batch(group, title=f"More {number}", **terms)
+            for row in Assignment.objects.filter(batch=batch):
+                decide(row)
         decide(workshop.queue()[0])
         client = signed_in(workshop.admin)
         base = f"/b/{workshop.benchmark.slug}"
