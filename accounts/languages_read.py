@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -12,10 +13,19 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.language_tags import language_read
 from consilium.core.languages import COMMON_LANGUAGES, language_choices, language_name, language_named
 
 MAX_LANGUAGES = 30
+# Called after somebody has named the languages they read; each returns a message for them, or an empty text. Apps above
+# this one fill it in ``AppConfig.ready``.
+LISTENERS: list[Callable[[User], str]] = []
+
+
+def messages_after_naming(user: User) -> list[str]:
+    """What the person should know now that they have named the languages they read."""
+    return [text for listener in LISTENERS if (text := listener(user))]
 
 
 class LanguagesWidget(forms.MultiWidget):

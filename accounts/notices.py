@@ -164,9 +164,13 @@ def _new_work(values: dict[str, Any]) -> Words:
 
 def _due(values: dict[str, Any]) -> Words:
     count, checks = int(values.get("count", 0)), values.get("part") == "checker"
-    day = date_format(date.fromisoformat(values["due"]), "DATE_FORMAT")
+    day = date_format(date.fromisoformat(values["due"]), "DATE_FORMAT") if values["due"] else ""
     facts = {"batch": values.get("batch", ""), "day": day, "count": count}
-    if values.get("stage") == "overdue":
+    if values.get("stage") == "reminder":
+        text = _("Your study coordinator reminds you of “%(batch)s”.") % facts
+        if day:
+            text = _("Your study coordinator reminds you of “%(batch)s”, due on %(day)s.") % facts
+    elif values.get("stage") == "overdue":
         text = _("“%(batch)s” was due on %(day)s.") % facts
     else:
         text = _("“%(batch)s” is due on %(day)s.") % facts

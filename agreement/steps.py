@@ -19,7 +19,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     """A report on how far raters agree."""
     done = Report.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
     acuity = done.filter(kind__startswith=ACUITY_KINDS).count()
-    reports = done.count() - acuity
+    reports = done.exclude(kind__startswith=ACUITY_KINDS).exclude(kind=Report.Kind.SCORES).count()
     yield Step(
         order=80,
         label=_("View agreement"),

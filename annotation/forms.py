@@ -102,6 +102,12 @@ class ExtendForm(forms.Form):
     )
 
 
+class RenameForm(forms.Form):
+    """Another title of a batch."""
+
+    title = form_field(BatchTerms, "title")
+
+
 class PieceForm(forms.Form):
     """Which pieces of a batch the list shows; unknown values are ignored."""
 
@@ -200,7 +206,7 @@ class BatchForm(CommandForm):
     overlap_percent = forms.FloatField(
         label=_("Share that overlaps, %"), min_value=0.1, max_value=100, initial=100, required=False,
         help_text=_(
-            "The rest is newly drawn from responses that are not in that batch. If “How many” is empty, "
+            "The rest is newly drawn from responses that are not in that batch. If “Number” is empty, "
                 "the new batch is as large as that one."
         ),
     )  # fmt: skip

@@ -38,11 +38,11 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         detail=ngettext("%(n)d batch", "%(n)d batches", number) % {"n": number},
         view="annotation:batches",
     )
-    progress = progress_of(batches).values()
-    total, accepted = (
-        sum(batch_progress.total for batch_progress in progress),
-        sum(batch_progress.accepted for batch_progress in progress),
-    )
+    progress = progress_of(batches)
+    accepted = sum(batch_progress.accepted for batch_progress in progress.values())
+    # What a closed batch left undone is no longer to be done.
+    closed = set(batches.filter(status=Batch.Status.CLOSED).values_list("pk", flat=True))
+    total = sum(row.accepted if pk in closed else row.total for pk, row in progress.items())
     yield Step(
         order=60,
         label=_("Physicians grade, checkers check"),

@@ -10,9 +10,11 @@ from annotation.views import (
     grading,
     groups,
     handover,
+    reminding,
     saving,
     taking,
     undo,
+    unread,
     work,
 )
 
@@ -48,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
     path("work/adjudications/<str:public_id>/release/", adjudications.release, name="adjudication-release"),
     path("work/adjudications/<str:public_id>/undo/", undo.finish, name="adjudication-undo"),
+    path("work/release-unread/", unread.release_unread, name="release-unread"),
     path("work/take/<str:public_id>/", taking.take, name="take"),
     path("work/<str:public_id>/", grading.grade, name="grade"),
     path("work/<str:public_id>/decisions/", saving.decisions, name="decisions"),
@@ -63,6 +66,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/groups/", groups.groups, name="groups"),
     path("b/<slug:slug>/groups/new/", groups.create, name="group-new"),
     path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),
+    path("b/<slug:slug>/groups/<str:public_id>/rename/", groups.rename, name="group-rename"),
+    path("b/<slug:slug>/groups/<str:public_id>/delete/", groups.delete, name="group-delete"),
     path("b/<slug:slug>/groups/<str:public_id>/members/", groups.add_member, name="member-add"),
     path("b/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", groups.set_active, name="member"),
     path(
@@ -83,6 +88,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/batches/<str:public_id>/open/", batches.reopen, name="batch-open"),
     path("b/<slug:slug>/batches/<str:public_id>/close/", batches.close, name="batch-close"),
     path("b/<slug:slug>/batches/<str:public_id>/extend/", batches.extend, name="batch-extend"),
+    path("b/<slug:slug>/batches/<str:public_id>/remind/", reminding.remind, name="batch-remind"),
+    path("b/<slug:slug>/batches/<str:public_id>/rename/", batches.rename, name="batch-rename"),
     path("b/<slug:slug>/batches/<str:public_id>/progress.csv", batches.progress_csv, name="batch-progress"),
     path("b/<slug:slug>/conflicts/", batches.conflicts, name="conflicts"),
 ]

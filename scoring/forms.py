@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from django import forms
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -21,6 +22,7 @@ from scoring.judges.config import AskingConfig, ChatConfig, InvalidConfig, chat_
 from scoring.models import Judge, Verdict
 from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
 from scoring.selectors.judges_and_runs import judges_to_run
+from scoring.trained.training_data import MIN_CANDIDATES, MIN_DECISIONS, TrainingNumbers, training_numbers
 
 CRITERIA_PER_REQUEST = {
     "one": _("One criterion per request"),
@@ -256,10 +258,24 @@ class TrainedJudgeForm(JudgeForm):
         group, held_out = self.fields["group"], self.fields["held_out"]
         assert isinstance(group, forms.ChoiceField)
         assert isinstance(held_out, forms.MultipleChoiceField)
+        self.benchmark = benchmark
         names = list(benchmark.groups.order_by("name").values_list("name", flat=True))
         group.choices = [("", _("All groups")), *((name, name) for name in names)]
         answered = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
         held_out.choices = [(name, name) for name in answered.values_list("name", flat=True)]
+
+    min_candidates = MIN_CANDIDATES
+    min_decisions = MIN_DECISIONS
+
+    @cached_property
+    def numbers(self) -> TrainingNumbers:
+        """How much there is to learn from now."""
+        return training_numbers(self.benchmark)
+
+    @property
+    def has_too_little(self) -> bool:
+        """Whether training would fail for certain."""
+        return self.numbers.candidates < self.min_candidates or self.numbers.decisions < self.min_decisions
 
 
 class RunForm(CommandForm):

@@ -169,6 +169,18 @@ def withdraw(*, invitation: Invitation, at: datetime) -> None:
         raise Conflict(_("This invitation has already been accepted or withdrawn."))
 
 
+@transaction.atomic
+def withdraw_without_part(*, user: User, benchmark: navigation.BenchmarkLike, at: datetime) -> bool:
+    """Withdraw the open invitation of somebody who has no part in ``benchmark`` any more; whether there was one.
+
+    Whoever takes the last part from a person calls it: their link would still make an account.
+    """
+    if navigation.roles_in(user, benchmark):
+        return False
+    rows = Invitation.objects.filter(user=user, scope=benchmark.slug, accepted_at=None, withdrawn_at=None)
+    return bool(rows.update(withdrawn_at=at))
+
+
 def _refuse_a_flood(by: User, at: datetime) -> None:
     if Invitation.objects.filter(invited_by=by, sent_at__gt=at - timedelta(days=1)).count() >= MAX_MAILS_PER_DAY:
         raise DomainError(_("You have reached today’s limit for invitations. Continue tomorrow."))

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import services
 from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
+from accounts.languages_read import messages_after_naming
 from accounts.models import PhysicianProfile, User
 from consilium.core import navigation, todo
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -49,6 +50,8 @@ def profile(request: SignedInRequest) -> HttpResponse:
     if posted is not None and form.is_valid() and physician.is_valid():
         services.update_profile(user=request.user, credentials=physician.cleaned_data, **form.cleaned_data)
         messages.success(request, _("Your profile was saved."))
+        for text in messages_after_naming(request.user):
+            messages.warning(request, text)
         response = redirect("accounts:profile")
         response.set_cookie(
             settings.LANGUAGE_COOKIE_NAME,

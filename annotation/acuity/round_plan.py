@@ -27,7 +27,7 @@ from annotation.labels.batches import (
 )
 from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
 from annotation.selectors.able import able_annotators
-from annotation.services.batch_terms import MAX_SEED, CaseBatchTitle, DueDate
+from annotation.services.batch_terms import MAX_SEED, CaseBatchTitle, DueDate, warn_of_past
 from annotation.services.previews import lock_group, refuse_repeated
 from consilium.core.commands import Label
 from consilium.core.drawing import keyed
@@ -182,6 +182,7 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
             % {"number": number}
         )
     digest = sha256(repr((group.pk, question.pk, rule.in_words, sorted(votes.items()))).encode()).hexdigest()
+    warnings = [*warnings, *warn_of_past(terms.due_date)]
     return RoundPlan(group, question, rule, terms, cases, votes, _loads(group, votes), tuple(warnings), digest)
 
 

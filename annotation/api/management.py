@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -168,11 +170,18 @@ def _chosen(request: Request, benchmark: Benchmark, serializer: serializers.NewB
 @extend_schema(methods=["PATCH"], request=serializers.BatchSerializer, responses=serializers.BatchSerializer)
 @api_view(["GET", "PATCH"])
 def batch(request: Request, slug: str, public_id: str) -> Response:
-    """Show a batch, or set its due date."""
+    """Show a batch, or set its due date or title."""
     if request.method == "GET":
         return Response(_batches([access.get_batch(request.user, slug, public_id)])[0])
     row = access.get_administered_batch(request.user, slug, public_id)
-    services.extend_batch(batch=row, **_valid(serializers.BatchSerializer(data=request.data)))
+    data = _valid(serializers.BatchSerializer(data=request.data))
+    if not data:
+        raise ValidationError({"due_date": [_("Send “due_date” or “title”.")]})
+    with transaction.atomic():
+        if "title" in data:
+            services.rename_batch(batch=row, title=data["title"])
+        if "due_date" in data:
+            services.extend_batch(batch=row, due_date=data["due_date"])
     return Response(_batches([row])[0])
 
 

@@ -19,6 +19,7 @@ from consilium.core.limits import (
     MAX_NOTE_LENGTH,
     MAX_PERSON_NAME_LENGTH,
     MAX_REASON_LENGTH,
+    MAX_TITLE_LENGTH,
 )
 from consilium.core.model_schemas import described_field
 from consilium.core.schema import stale, unanswered
@@ -204,10 +205,12 @@ class BatchFrameSerializer(Plain):
 
 
 class BatchSerializer(StrictSerializer, Plain):
-    """A batch with its progress; only the due date can be set here."""
+    """A batch with its progress; only title and due date can be set here."""
 
     id = serializers.CharField(source="public_id", read_only=True)
-    title = serializers.CharField(read_only=True)
+    title = serializers.CharField(
+        max_length=MAX_TITLE_LENGTH, required=False, help_text="Annotators see it; it may name no candidate."
+    )
     group = serializers.CharField(source="group.public_id", read_only=True)
     status = serializers.ChoiceField(choices=Batch.Status.choices, read_only=True)
     order = serializers.CharField(read_only=True)
@@ -221,7 +224,7 @@ class BatchSerializer(StrictSerializer, Plain):
         read_only=True, help_text="Whether nobody gets a case in a language that, by their profile, they do not read."
     )
     explain_cannot_assess = serializers.BooleanField(read_only=True)
-    due_date = serializers.DateField(allow_null=True)
+    due_date = serializers.DateField(allow_null=True, required=False)
     seed = serializers.IntegerField(read_only=True)
     frame = serializers.SerializerMethodField()
     imported = serializers.BooleanField(read_only=True)

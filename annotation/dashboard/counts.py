@@ -19,14 +19,18 @@ from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Ski
 STAGES: dict[str, Promise] = {
     "accepted": Assignment.Status.ACCEPTED.label,
     "in_check": Assignment.Status.IN_CHECK.label,
-    "submitted": _("Submitted"),
+    "submitted": _("Waiting for a check"),
     "returned": Assignment.Status.RETURNED.label,
     "draft": Assignment.Status.DRAFT.label,
     "not_started": Assignment.Status.NOT_STARTED.label,
     "unassigned": _("In the pool"),
+    "not_checked": _("Not checked (batch closed)"),
+    "not_done": _("Not submitted (batch closed)"),
 }
 OPEN = ("not_started", "draft", "returned")
 HANDED_IN = ("submitted", "in_check", "accepted")
+# Stages that no longer go on once their batch is closed, and the stage that they are counted as then.
+ENDED = {"submitted": "not_checked", "in_check": "not_checked"} | dict.fromkeys((*OPEN, "unassigned"), "not_done")
 WEEK = timedelta(days=7)
 
 Key = tuple[int, int]  # batch, annotator; annotator 0 stands for nobody yet
@@ -54,6 +58,12 @@ class Work:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first = min((at for at in (self.first, other.first) if at), default=None)
         self.last = max((at for at in (self.last, other.last) if at), default=None)
+
+    def end(self) -> None:
+        """Count what its closed batch left undone as not done and not checked."""
+        for stage, ended in ENDED.items():
+            self.by_stage[ended] += self.by_stage[stage]
+            self.by_stage[stage] = 0
 
     def saw(self, at: datetime | None) -> None:
         """Record that something was done at this time."""
@@ -83,11 +93,11 @@ class Work:
     @property
     def handed_in(self) -> int:
         """Pieces that the annotator has finished for now."""
-        return sum(self.by_stage[stage] for stage in HANDED_IN)
+        return sum(self.by_stage[stage] for stage in (*HANDED_IN, "not_checked"))
 
     @property
     def waiting(self) -> int:
-        """Pieces that are a checker's turn."""
+        """Pieces that are a checker's turn: those that wait for one, and those in check."""
         return self.by_stage["submitted"] + self.by_stage["in_check"]
 
     @property
@@ -99,7 +109,10 @@ class Work:
     def stages(self) -> list[tuple[str, Promise, int]]:
         """Stage, its word and number, furthest first; of work that nobody checks without the stages of a check."""
         if self.is_unchecked:
-            words = {"accepted": STAGES["submitted"], "draft": STAGES["draft"], "not_started": STAGES["not_started"]}
+            words = {
+                "accepted": _("Submitted"),
+                **{stage: STAGES[stage] for stage in ("draft", "not_started", "not_done")},
+            }
         else:
             words = STAGES
         return [(stage, word, self.by_stage[stage]) for stage, word in words.items()]
@@ -153,7 +166,8 @@ class Table(dict[Key, Work]):
 
 
 def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
-    """The work of ``batches``, in six queries."""
+    """The work of ``batches``, in six queries. What a closed batch left undone is counted as that, not as open."""
+    batches = list(batches)
     chosen = [batch.pk for batch in batches]
     table = Table()
     rows = (
@@ -193,6 +207,10 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     recent = drafts.order_by().values_list("assignment__batch", "assignment__annotator").annotate(Max("updated_at"))
     for batch, annotator, last in recent:
         table[batch, annotator].saw(last)
+    closed = {batch.pk for batch in batches if batch.status == Batch.Status.CLOSED}
+    for (pk, _annotator), work in table.items():
+        if pk in closed:
+            work.end()
     return table
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.dashboard.counts import Table
-from annotation.dashboard.names import People, Person
+from annotation.dashboard.names import People
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from annotation.selectors.able_reviewers import (
     WaitingPiece,
@@ -82,6 +82,8 @@ class Wait:
     url: str
     action: str
     place: str = ""  # batch or group
+    remind_url: str = ""  # where those waited for are reminded
+    remind: tuple[str, ...] = ()  # their pseudonyms
 
     def days(self, at: datetime) -> int | None:
         """Whole days that the longest has waited."""
@@ -154,10 +156,13 @@ class Scene:
             self.addresses[batch] = url
         return f"{url}?{urlencode(filters)}#pieces" if filters else url
 
-    def to_hand_over_unread(self, batch: Batch, person: Person) -> str:
-        """Where the responses that the person cannot read are handed over."""
-        url = reverse("annotation:batch-handover", args=[self.benchmark.slug, batch.public_id])
-        return f"{url}?{urlencode({'physician': person.pseudonym, 'unread': 1})}"
+    def reminder(self, batch: int, users: Iterable[int]) -> tuple[str, tuple[str, ...]]:
+        """Where these people are reminded of their work in the batch, and their pseudonyms; empty if it is not open."""
+        row = self.batches[batch]
+        if row.status != Batch.Status.OPEN:
+            return "", ()
+        url = reverse("annotation:batch-remind", args=[self.benchmark.slug, row.public_id])
+        return url, tuple(self.people[user].pseudonym for user in users)
 
     def to_group(self, group: int) -> str:
         """The group's page, where parts are given."""
@@ -169,7 +174,7 @@ class Scene:
 
 
 def waits_of(scene: Scene) -> list[Section]:
-    """Everything that waits, by kind, the longest first; a fixed number of queries, more for batches with free places."""
+    """Everything that waits, by kind, the longest first; queries in a fixed number and for each pool."""
     waits = [*_for_checkers(scene), *_for_adjudicators(scene), *_for_annotators(scene), *_for_the_admin(scene)]
     sections = {kind: Section(kind) for kind in KINDS}
     for wait in waits:
@@ -212,7 +217,8 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
         elif holds:
             at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
             since = taken if status == "in_check" else submitted
-            yield Wait("checker", person.shown, whom, number, since, at_work, _("See the assignments"), title)
+            yield Wait("checker", person.shown, whom, number, since, at_work, _("See the assignments"), title,
+                       *scene.reminder(batch, [checker]))  # fmt: skip
     waiting = waiting_for_checkers(_running(scene))
     for (batch, annotator, able, _reasons), pieces in _alike(waiting).items():
         row, person = scene.batches[batch], scene.people[annotator]
@@ -220,7 +226,8 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
         if able:
             at_work = scene.to_batch(batch, status="submitted", physician=person.pseudonym)
             whom = _any_of(scene, able, _("any of %(number)d checkers"))
-            yield Wait("any_checker", person.shown, whom, number, since, at_work, _("See the assignments"), title)
+            yield Wait("any_checker", person.shown, whom, number, since, at_work, _("See the assignments"), title,
+                       *scene.reminder(batch, able))  # fmt: skip
             continue
         if scene.people.active("checker", row.group_id):
             whom = _("a checker who can take it: %(reasons)s") % {"reasons": " ".join(pieces[0].reasons)}
@@ -300,7 +307,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         if person.plays("annotator", scene.batches[batch].group_id):
             yield Wait("returned", who, person.shown, number, since,
                        scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the assignments"),
-                       scene.place(batch))  # fmt: skip
+                       scene.place(batch), *scene.reminder(batch, [annotator]))  # fmt: skip
     running = set(_running(scene))
     for (batch, annotator), work in scene.table.items():
         if batch not in running:
@@ -320,7 +327,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
             reads = _("somebody who reads %(languages)s (%(person)s does not)") % {
                 "languages": ", ".join(unread.language_names), "person": person.shown,
             }  # fmt: skip
-            url = scene.to_hand_over_unread(row, person)
+            url = f"{scene.to_batch(unread.batch)}#unread"
             yield Wait("unread", person.shown, reads, unread.number, unread.since, url, _("Hand over"),
                        scene.place(unread.batch))  # fmt: skip
 

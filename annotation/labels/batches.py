@@ -38,7 +38,8 @@ from annotation.selectors.languages_read import (
     unreadable,
     warn_of_unsaid,
 )
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited, warn_of_past
+from annotation.services.batch_titles import sound_title
 from annotation.services.known_terms import refuse_unknown
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
@@ -225,6 +226,7 @@ def plan_labels(
     )
     whole = (group.pk, [question.pk for question in questions], terms.annotators_per_case, allocation.slots)
     digest = sha256(repr(whole).encode()).hexdigest()
+    warnings += warn_of_past(terms.due_date)
     return LabelPlan(group, tuple(questions), terms, filter, cases, allocation, loads, tuple(warnings), digest)
 
 
@@ -315,11 +317,10 @@ def store_label_batch(
     batch_input: LabelBatchInput, tasks: Iterable[LabelTask], *, by: User | None, at: datetime
 ) -> Batch:
     """Store a batch with its tasks, and notify their annotators. Call it under `lock_group`."""
-    if not batch_input.title.strip():
-        raise DomainError(_("A batch needs a title."))
+    title = sound_title(batch_input.title, benchmark=batch_input.group.benchmark)
     batch = Batch.objects.create(
         group=batch_input.group,
-        title=batch_input.title.strip(),
+        title=title,
         kind=Batch.Kind.LABEL,
         order=Batch.Order.SHUFFLED,
         annotators_per_item=batch_input.annotators_per_case,

@@ -1,24 +1,28 @@
-"""Gives the people of a list their parts in a benchmark, and invites them: all of them or nobody."""
+"""Gives the people of a list their parts in a benchmark, and invites them: all of them or nobody; ends accounts."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services import invitations, person_of, suggest_specialty
 from accounts.services.invitations import IssuedInvitation
-from annotation.models import ExpertGroup
+from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
-from annotation.services.groups import create_group, invite_member, set_capacity
+from annotation.services.groups import create_group, invite_member, set_capacity, set_member_active
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
-from rubrics.services import give_authoring_role, grant_role
+from rubrics.services import give_authoring_role, grant_role, withdraw_authoring_role, withdraw_role
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,44 @@ def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User
             added.append(AddedPerson(listed, user, is_new, makes_group, had_part, issued))
     faults.refuse_if_any()
     return added
+
+
+def may_deactivate(person: User, *, benchmark: Benchmark, by: User) -> bool:
+    """Whether ``by`` may deactivate the account: they may create benchmarks, and the account has access to no other.
+
+    An account with access elsewhere belongs to other admins, too; whoever runs the server can deactivate it.
+    """
+    if not by.is_staff or person.pk == by.pk or person.is_staff or person.is_superuser:
+        return False
+    return not invitations.has_access_elsewhere(person, benchmark.slug)
+
+
+@transaction.atomic
+def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: User, at: datetime) -> None:
+    """Deactivate an account, or activate it again; what the person did stays on record.
+
+    A deactivated account is signed out at once and cannot sign in. All its parts in the benchmark are stopped, open
+    work goes back, and its invitation is withdrawn. Parts stay stopped when the account is activated again.
+    """
+    person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    if not may_deactivate(person, benchmark=benchmark, by=by):
+        raise DomainError(
+            _("This account has other roles, or you may not deactivate accounts. Ask the server administrator.")
+        )
+    if not active:
+        for membership in Membership.objects.filter(user=person, group__benchmark=benchmark, active=True):
+            set_member_active(membership=membership, active=False, by=by, at=at)
+        for role in BenchmarkRole.objects.filter(user=person, benchmark=benchmark, active=True):
+            withdraw_role(role=role)
+        for authoring in AuthoringRole.objects.filter(user=person, benchmark=benchmark, active=True):
+            withdraw_authoring_role(role=authoring)
+    person.is_active = active
+    person.save(update_fields=["is_active"])
+    logger.warning(
+        "An account was %s",
+        "activated" if active else "deactivated",
+        extra={"user": person.pk, "by": by.pk, "scope": benchmark.slug},
+    )
 
 
 @transaction.atomic

@@ -6,20 +6,24 @@ from hashlib import sha256
 from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.notices import PARTS
+from annotation.dashboard.views import csv_file
+from annotation.people.everybody import COLUMNS, TEXT_COLUMNS, csv_rows
+from annotation.people.everybody import everybody as everybody_of
 from annotation.people.forms import PeopleForm
 from annotation.people.people_list import ListedPerson, as_csv, people_of_file, people_of_text
-from annotation.people.services import AddedPerson, add_people, preview_people
-from consilium.core.errors import ImportRefused
+from annotation.people.services import AddedPerson, add_people, may_deactivate, preview_people, set_account_active
+from consilium.core.csvfile import beginning
+from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from rubrics.access import get_administered_benchmark
@@ -52,6 +56,45 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
     shown = PeopleForm(initial={**form.cleaned_data, "text": list_text, "digest": digest, "file": None})
     changed = request.POST.get("step") == "add"
     return _page(request, benchmark, shown, preview=_rows(preview), has_changed=changed, notes=_in_words(notes))
+
+
+@require_safe
+@signed_in
+def everybody(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All people of the benchmark in one list."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    people = everybody_of(benchmark)
+    rows = [(person, may_deactivate(person.user, benchmark=benchmark, by=request.user)) for person in people]
+    return render(request, "annotation/people/everybody.html", {"benchmark": benchmark, "rows": rows})
+
+
+@require_safe
+@signed_in
+def everybody_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The same list as CSV, a line for each role; with names and addresses, so for admins alone."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    return csv_file(f"{slug}-people", COLUMNS, csv_rows(everybody_of(benchmark)), TEXT_COLUMNS)
+
+
+@require_POST
+@signed_in
+def set_active(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Deactivate the account of somebody of the benchmark, or activate it again."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    number = request.POST.get("person", "")
+    rows = everybody_of(benchmark)
+    person = next((row.user for row in rows if str(row.user.pk) == number), None)
+    if person is None:
+        raise Http404
+    active = request.POST.get("active") == "1"
+    try:
+        set_account_active(benchmark=benchmark, person=person, active=active, by=request.user, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        text = _("The account of %(person)s is active again.") if active else _("%(person)s can no longer sign in.")
+        messages.success(request, text % {"person": person})
+    return redirect("annotation:people-all", slug)
 
 
 def _in_words(notes: list[str]) -> list[str]:
@@ -112,7 +155,12 @@ def _after_adding(request: SignedInRequest, benchmark: Benchmark, added: list[Ad
     back = reverse("annotation:groups", args=[benchmark.slug])
     if not linked:
         return redirect(back)
-    context = {"benchmark": benchmark, "rows": _rows(linked), "back": back, "expires": linked[0].issued}
+    # The browser makes a file of these lines and the links, each of which is in this response once.
+    links_csv = [
+        beginning((each.user.name, each.user.email, each.listed.role), is_text=(True, True, True)) for each in linked
+    ]
+    context = {"benchmark": benchmark, "rows": _rows(linked), "back": back, "expires": linked[0].issued,
+               "links_csv": links_csv}  # fmt: skip
     response = render(request, "annotation/people/links.html", context)
     add_never_cache_headers(response)
     return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -58,6 +59,8 @@ def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             messages.success(request, _("The rule is saved."))
+            if (warning := _cannot_qualify(benchmark)) and form.cleaned_data["required"]:
+                messages.warning(request, warning)
             return redirect("annotation:qualification", slug)
     return _page(request, benchmark, rule_form=form)
 
@@ -80,6 +83,7 @@ def _page(
     administers = is_admin(request.user, benchmark)
     context = {
         "benchmark": benchmark,
+        "cannot_qualify": _cannot_qualify(benchmark) if rule.required else "",
         "rule": rule,
         "rule_form": rule_form or RuleForm(instance=rule),
         "import_form": import_form or KeyImportForm(initial={"use": request.GET.get("use")}),
@@ -90,6 +94,27 @@ def _page(
     }
     failed = refused or (rule_form and rule_form.errors) or (import_form and import_form.errors)
     return render(request, "annotation/qualification/qualification.html", context, status=422 if failed else 200)
+
+
+def _cannot_qualify(benchmark: Benchmark) -> str:
+    """A warning where annotators have no response left to qualify on; empty where all have one."""
+    keys = KeyedResponse.objects.filter(benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION)
+    responses = list(keys.filter(response__case__excluded_at=None).values_list("response_id", flat=True))
+    if not responses:
+        return _("No response has an answer key for qualification yet, so nobody can take it.")
+    members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
+    users = set(members.values_list("user_id", flat=True))
+    known = Counter(user for user, _response in seen_by(users, responses))
+    without = sum(number == len(responses) for number in known.values())
+    if not without:
+        return ""
+    return ngettext(
+        "%(n)d of %(all)d annotators has already graded these responses and cannot qualify on them. Add answer keys "
+        "of other responses.",
+        "%(n)d of %(all)d annotators have already graded these responses and cannot qualify on them. Add answer keys "
+        "of other responses.",
+        without,
+    ) % {"n": without, "all": len(users)}
 
 
 def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) -> list[dict[str, Any]]:

@@ -17,7 +17,8 @@ from annotation.allocation.allocate import NO_CHECKER, drawn_places, keyed
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.selectors.able import able_annotators
-from annotation.services.batch_terms import BatchTerms
+from annotation.services.batch_terms import BatchTerms, warn_of_past
+from annotation.services.batch_titles import sound_title
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import without_account
 from annotation.services.previews import lock_group, refuse_repeated
@@ -115,6 +116,7 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
         terms = replace(terms, explain_cannot_assess=True)
         warnings.append(_("“Can’t assess” requires a note, as in an earlier batch with these responses."))
     warnings += without_account({piece.annotator for piece in pieces})
+    warnings += warn_of_past(terms.due_date)
     return RegradingPlan(group, terms, tuple(pieces), _loads(group, pieces), tuple(warnings))
 
 
@@ -240,12 +242,11 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
     refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=digest)
     _refuse_if_given_out_since(plan)
     terms = plan.terms
-    if not terms.title.strip():
-        raise DomainError(_("A batch needs a title."))
+    title = sound_title(terms.title, benchmark=plan.group.benchmark)
     per_response = Counter(piece.lacking.response for piece in plan.pieces)
     batch = Batch.objects.create(
         group=plan.group,
-        title=terms.title.strip(),
+        title=title,
         order=terms.order,
         annotators_per_item=max(per_response.values()),
         check_policy=terms.check_policy,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Involvement, Membership, Part
+from annotation.models import Adjudication, Assignment, Batch, Involvement, Membership, Part
 from annotation.selectors.languages_read import languages_read
 from consilium.core.language_tags import can_read
 from consilium.core.languages import language_name
@@ -64,16 +64,16 @@ class _Reviewers:
 
 def _reviewers(role: str, groups: Collection[int]) -> _Reviewers:
     members = Membership.objects.filter(group__in=groups, role=role, active=True).order_by("pk")
-    by_group: dict[int, list[int]] = defaultdict(list)
-    for group, user in members.values_list("group_id", "user_id"):
-        by_group[group].append(user)
-    users = {user for members_of_group in by_group.values() for user in members_of_group}
-    return _Reviewers(
-        by_group,
-        languages_read(users),
-        set(User.objects.filter(User.INVITED, pk__in=users).values_list("pk", flat=True)),
-        set(User.objects.filter(pk__in=users, is_active=False).values_list("pk", flat=True)),
-    )
+    reviewers = _Reviewers(defaultdict(list), {}, set(), set())
+    columns = ("group_id", "user_id", "user__is_active", "user__physician_profile__languages")
+    for group, user, is_active, languages in members.values_list(*columns):
+        reviewers.by_group[group].append(user)
+        reviewers.languages[user] = languages or []
+        if not is_active:
+            reviewers.inactive.add(user)
+    invited = User.objects.filter(User.INVITED, pk__in=reviewers.languages)
+    reviewers.invited.update(invited.values_list("pk", flat=True))
+    return reviewers
 
 
 def waiting_for_checkers(batches: Collection[int]) -> list[WaitingPiece]:
@@ -260,6 +260,12 @@ def unread_work(batches: Collection[int]) -> list[UnreadWork]:
         UnreadWork(batch, user, len(found), tuple(sorted({tag for tag, _at in found})), min(at for _tag, at in found))
         for (batch, user), found in by_annotator.items()
     ]
+
+
+def own_unread(user: int) -> QuerySet[Assignment]:
+    """Open responses of one person in open batches, in languages that they do not read."""
+    rows = Assignment.objects.filter(annotator=user, batch__status=Batch.Status.OPEN)
+    return Assignment.objects.filter(pk__in=unread_assignments(rows))
 
 
 def _unread(rows: QuerySet[Assignment]) -> list[tuple[int, int, int, str, datetime]]:

@@ -92,11 +92,11 @@ def refuse_unread(rows: Sequence[LanguageRow], *, needed: int) -> None:
     for row in rows:
         if row.readers < needed:
             text = ngettext(
-                "%(n)d of the chosen cases or responses is in %(language)s, which %(readers)d of the annotators read; "
-                "%(asked)d are required. Add annotators who read it, choose other languages, or assign cases in any "
+                "%(n)d of the chosen cases or responses is in %(language)s. Annotators who read it: %(readers)d; "
+                "required: %(asked)d. Add annotators who read it, choose other languages, or assign cases in any "
                 "language.",
-                "%(n)d of the chosen cases or responses are in %(language)s, which %(readers)d of the annotators read; "
-                "%(asked)d are required. Add annotators who read it, choose other languages, or assign cases in any "
+                "%(n)d of the chosen cases or responses are in %(language)s. Annotators who read it: %(readers)d; "
+                "required: %(asked)d. Add annotators who read it, choose other languages, or assign cases in any "
                 "language.",
                 row.items,
             )

@@ -8,6 +8,7 @@ from annotation.services.adjudications import (
     rule,
 )
 from annotation.services.batch_terms import BatchTerms, new_seed
+from annotation.services.batch_titles import TitleRefused, has_passed, rename_batch
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
@@ -25,8 +26,10 @@ from annotation.services.drawing import ResponseFilter
 from annotation.services.groups import (
     add_member,
     create_group,
+    delete_group,
     held_in,
     invite_member,
+    is_unused,
     physician_of,
     rename_group,
     set_capacity,
@@ -44,6 +47,7 @@ __all__ = [
     "DecisionInput",
     "PhysicianLoad",
     "ResponseFilter",
+    "TitleRefused",
     "Unanswered",
     "Undecided",
     "accept_check",
@@ -55,10 +59,13 @@ __all__ = [
     "create_batch",
     "create_group",
     "criteria_of",
+    "delete_group",
     "extend_batch",
     "finish_adjudication",
+    "has_passed",
     "held_in",
     "invite_member",
+    "is_unused",
     "make_batch",
     "new_seed",
     "next_open",
@@ -69,6 +76,7 @@ __all__ = [
     "plan_batch",
     "release_adjudication",
     "release_check",
+    "rename_batch",
     "rename_group",
     "return_check",
     "rule",

@@ -7,6 +7,8 @@ from dataclasses import field
 from datetime import date
 from typing import Annotated
 
+from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 from pydantic.dataclasses import dataclass as command
@@ -34,6 +36,13 @@ IncludeInvited = Annotated[
         _("They have not signed in yet. Their assignments wait until they do."),
     ),
 ]
+
+
+def warn_of_past(due_date: date | None) -> list[str]:
+    """A warning about a due date that has passed, in the reader's time zone."""
+    if due_date is None or due_date >= timezone.localdate():
+        return []
+    return [gettext("The due date has already passed, so the batch is overdue as soon as it is created.")]
 
 
 def new_seed() -> int:

@@ -15,13 +15,14 @@ from accounts.models import User
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Slot
 from annotation.qualification.gold import mix_in_gold
 from annotation.services.batch_terms import BatchTerms
+from annotation.services.batch_titles import sound_title
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.drawing import ResponseFilter
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchPlan, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
-from consilium.core.errors import Conflict, DomainError
+from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
 
@@ -55,11 +56,10 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
     terms = plan.terms
     lock_group(plan.group)
     refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
-    if not terms.title.strip():
-        raise DomainError(_("A batch needs a title."))
+    title = sound_title(terms.title, benchmark=plan.group.benchmark)
     batch = Batch.objects.create(
         group=plan.group,
-        title=terms.title.strip(),
+        title=title,
         order=terms.order,
         annotators_per_item=terms.annotators_per_item,
         check_policy=terms.check_policy,

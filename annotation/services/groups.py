@@ -6,7 +6,7 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, ProtectedError, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from accounts.services.invitations import IssuedInvitation
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
 from annotation.services.rules import readable_constraint_errors
-from consilium.core.errors import DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark
 
 BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -27,9 +27,7 @@ MAX_CAPACITY = 10_000
 @transaction.atomic
 def create_group(*, benchmark: Benchmark, name: str) -> ExpertGroup:
     """Make an empty expert group; its name must be unique in the benchmark."""
-    name = name.strip()
-    if not name:
-        raise DomainError(_("A group needs a name."))
+    name = _free_name(benchmark, name)
     with readable_constraint_errors():
         return ExpertGroup.objects.create(benchmark=benchmark, name=name)
 
@@ -37,11 +35,44 @@ def create_group(*, benchmark: Benchmark, name: str) -> ExpertGroup:
 @transaction.atomic
 def rename_group(*, group: ExpertGroup, name: str) -> None:
     """Give the group another name."""
-    group.name = name.strip()
-    if not group.name:
-        raise DomainError(_("A group needs a name."))
+    group.name = _free_name(group.benchmark, name, besides=group)
     with readable_constraint_errors():
         group.save(update_fields=["name"])
+
+
+def _free_name(benchmark: Benchmark, name: str, *, besides: ExpertGroup | None = None) -> str:
+    """The name without blanks around it. `DomainError` if it is empty, or differs from another's by case alone."""
+    name = name.strip()
+    if not name:
+        raise DomainError(_("A group needs a name."))
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    others = benchmark.groups.filter(name__iexact=name).exclude(pk=besides.pk if besides else None)
+    other = others.first()
+    if other is not None:
+        raise DomainError(_("A group called “%(name)s” already exists.") % {"name": other.name})
+    return name
+
+
+@transaction.atomic
+def delete_group(*, group: ExpertGroup) -> None:
+    """Delete a group that was never used. `Conflict` where it has, or had, members or work: these are kept."""
+    try:
+        with transaction.atomic():
+            group.delete()
+    except ProtectedError as error:
+        raise Conflict(
+            _("This group has or had members or work, which are kept, so it cannot be deleted. Rename it instead.")
+        ) from error
+
+
+def is_unused(group: ExpertGroup) -> bool:
+    """Whether the group has never had a member, a batch or any other work."""
+    relations = [
+        relation
+        for relation in ExpertGroup._meta.related_objects
+        if relation.get_accessor_name() and not relation.hidden
+    ]
+    return not any(getattr(group, str(relation.get_accessor_name())).exists() for relation in relations)
 
 
 @transaction.atomic
@@ -92,15 +123,19 @@ def set_member_active(
     """Activate or deactivate a member; their decisions stay unchanged.
 
     Open work of a deactivated member goes back for others to take: an annotator's responses (their number is returned),
-    a checker's unfinished checks, an adjudicator's unfinished conflicts.
+    a checker's unfinished checks, an adjudicator's unfinished conflicts. Whoever has no part left and never signed in
+    can no longer use their invitation.
     """
     at = at or timezone.now()
     released = 0 if active else _hand_back(membership, by, at)
     membership.active = active
     with readable_constraint_errors():
         membership.save(update_fields=["active"])
+    if active:
+        return released
+    invitations.withdraw_without_part(user=membership.user, benchmark=membership.group.benchmark, at=at)
     # Work claimed meanwhile: a claim locks the row of the membership, so the save above waited for it.
-    return released if active else released + _hand_back(membership, by, at)
+    return released + _hand_back(membership, by, at)
 
 
 def _hand_back(membership: Membership, by: User | None, at: datetime) -> int:

@@ -33,7 +33,7 @@ from annotation.selectors.languages_read import (
     warn_of_unadjudicated,
     warn_of_unsaid,
 )
-from annotation.services.batch_terms import BatchTerms
+from annotation.services.batch_terms import BatchTerms, warn_of_past
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError
@@ -164,6 +164,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         warnings.append(_("The group has no adjudicator. Conflicts between its annotators wait until it has one."))
     elif terms.annotators_per_item > 1 and terms.match_languages:
         warnings += warn_of_unadjudicated({row.tag for row in languages}, languages_read(team.adjudicators))
+    warnings += warn_of_past(terms.due_date)
     return BatchPlan(
         group=group,
         terms=terms,

@@ -12,6 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
@@ -19,12 +20,13 @@ from annotation.dashboard import boards, pieces
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.names import people_of
 from annotation.dashboard.views import csv_file
-from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
+from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm, RenameForm
 from annotation.models import Adjudication, Batch
 from annotation.selectors import review_rounds
 from annotation.selectors.able_reviewers import stuck_checks, unread_work
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
+from annotation.services.batch_titles import candidate_in
 from annotation.services.drawing import ResponseFilter
 from annotation.services.slots import stuck_slots
 from annotation.views.previews import to_existing_batch
@@ -32,10 +34,12 @@ from annotation.writing.admin_views import writing_context
 from consilium.core.commands import command_fields, form_field
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.languages import language_name
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Candidate, Case
 
 NEW = "annotation/batches/new.html"
+OVERDUE = gettext_lazy("That day has already passed, so the batch is overdue from now on.")
 
 
 @require_safe
@@ -94,11 +98,16 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
             )
         except services.AlreadyCreated as repeated:
             return to_existing_batch(request, slug, repeated)
+        except services.TitleRefused as error:
+            form.add_error("title", str(error))
+            refused = error
         except DomainError as error:
             form.add_error(None, str(error))
             refused = error
         else:
             messages.success(request, _("The batch is open. Its physicians can now see it."))
+            if services.has_passed(batch):
+                messages.warning(request, OVERDUE)
             return redirect("annotation:batch", slug, batch.public_id)
     return _form(request, benchmark, form, refused.status_code if refused else 422)
 
@@ -119,6 +128,7 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
     form.fields["title"].required = False
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid():
+        context["named"] = candidate_in(form.cleaned_data["title"], benchmark=benchmark)
         try:
             context["plan"] = services.plan_batch(
                 group=form.cleaned_data["group"], terms=form.terms(), filter=form.response_filter()
@@ -161,6 +171,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "page": pieces.page_of(row, chosen, people, number=request.GET.get("page")),
         "piece_form": form,
         "chosen": chosen,
+        "rename_form": RenameForm(initial={"title": row.title}),
         "extend_form": ExtendForm(initial={"due_date": row.due_date}),
         "administers": administers,
         "movable": administers and row.status != Batch.Status.CLOSED,
@@ -180,6 +191,8 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
         values = chosen[name] if isinstance(chosen[name], list) else [chosen[name]]
         field = form_field(ResponseFilter, name)
         shown = dict(getattr(field, "choices", ()))
+        if name == "languages":
+            shown = {tag: language_name(tag) for tag in values}
         if name == "candidates":
             shown = dict(Candidate.objects.filter(public_id__in=values).values_list("public_id", "name"))
         lines.append((str(field.label), ", ".join(str(shown.get(value, value)) for value in values)))
@@ -240,12 +253,22 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         form = ExtendForm(request.POST)
         if not form.is_valid():
             raise DomainError(_("Write the date as year-month-day."))
-        due = form.cleaned_data["due_date"]
-        services.extend_batch(batch=row, due_date=due)
-        if due is not None and due < timezone.localdate():
-            messages.warning(request, _("That day has already passed, so the batch is overdue from now on."))
+        services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
+        if services.has_passed(row):
+            messages.warning(request, OVERDUE)
 
     return _switch(request, slug, public_id, change, _("The due date is set."))
+
+
+@require_POST
+@signed_in
+def rename(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Give the batch another title."""
+
+    def change(row: Batch) -> None:
+        services.rename_batch(batch=row, title=request.POST.get("title", ""))
+
+    return _switch(request, slug, public_id, change, _("The batch is renamed."))
 
 
 def _switch(

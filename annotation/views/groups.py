@@ -69,6 +69,39 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
     return _list(request, benchmark, form)
 
 
+@require_POST
+@signed_in
+def rename(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Give the group another name."""
+    row = access.get_administered_group(request.user, slug, public_id)
+    form = GroupForm(request.POST)
+    if form.is_valid():
+        try:
+            services.rename_group(group=row, name=form.cleaned_data["name"])
+        except DomainError as refused:
+            form.add_error("name", str(refused))
+            row.refresh_from_db()
+        else:
+            messages.success(request, _("The group is renamed."))
+            return redirect("annotation:group", slug, public_id)
+    return _page(request, row, MemberForm(), rename_form=form)
+
+
+@require_POST
+@signed_in
+def delete(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Delete a group that was never used."""
+    row = access.get_administered_group(request.user, slug, public_id)
+    name = row.name
+    try:
+        services.delete_group(group=row)
+    except DomainError as refused:
+        row = access.get_administered_group(request.user, slug, public_id)
+        return _page(request, row, MemberForm(), refused=refused)
+    messages.success(request, _("The group “%(name)s” is deleted.") % {"name": name})
+    return redirect("annotation:groups", slug)
+
+
 @require_safe
 @signed_in
 def group(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
@@ -77,7 +110,12 @@ def group(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _page(
-    request: SignedInRequest, row: ExpertGroup, form: MemberForm, *, refused: DomainError | None = None
+    request: SignedInRequest,
+    row: ExpertGroup,
+    form: MemberForm,
+    *,
+    refused: DomainError | None = None,
+    rename_form: GroupForm | None = None,
 ) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
     held = services.held_in(row)
@@ -106,11 +144,14 @@ def _page(
         "group": row,
         "members": members,
         "form": form,
+        "rename_form": rename_form or GroupForm(initial={"name": row.name}),
+        "may_delete": not members and services.is_unused(row),
         "refused": refused,
         # Names and addresses are for admins alone; researchers see pseudonyms, as in exported files.
         "administers": administers,
     }
-    status = refused.status_code if refused else 422 if form.errors else 200
+    has_errors = form.errors or (rename_form is not None and rename_form.errors)
+    status = refused.status_code if refused else 422 if has_errors else 200
     return render(request, "annotation/groups/group.html", context, status=status)
 
 
@@ -145,6 +186,13 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     row = access.get_administered_group(request.user, slug, public_id)
     form = MemberForm(request.POST)
     if form.is_valid():
+        known = row.memberships.filter(
+            user__email__iexact=form.cleaned_data["email"].strip(), role=form.cleaned_data["role"], active=True
+        ).first()
+        if known is not None:
+            values = {"person": known.user, "part": known.get_role_display()}
+            messages.info(request, _("%(person)s already has this role in the group: %(part)s.") % values)
+            return redirect("annotation:group", slug, public_id)
         try:
             membership, invitation = services.invite_member(
                 group=row, by=request.user, at=timezone.now(), **form.cleaned_data

@@ -59,7 +59,7 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
 
 
 def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str) -> HttpResponse:
-    to = request.POST.get("to", "")
+    to, why = request.POST.get("to", ""), ""
     try:
         if not moved.pieces:
             raise DomainError(_("Nothing was moved: this work has already been submitted or moved."))
@@ -73,6 +73,9 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str)
             if taker is None:
                 raise DomainError(_("Choose who takes over the work, or return it to the pool."))
             user = User.objects.get(pk=taker.person.user)
+            taken = {piece.pk for piece in taker.pieces}
+            left = [piece for piece in moved.pieces if piece.pk not in taken]
+            why = slots.why_not(to=user, assignments=left, at=timezone.now()) if left else ""
             number = slots.reassign(assignments=taker.pieces, to=user, by=request.user, at=timezone.now())
             words = ngettext(
                 "%(person)s has %(number)d more assignment.", "%(person)s has %(number)d more assignments.", number
@@ -82,6 +85,7 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str)
             words += " " + ngettext(
                 "%(number)d assignment was not moved.", "%(number)d assignments were not moved.", stayed
             ) % {"number": stayed}
+            words = f"{words} {why}".strip()
         messages.success(request, words)
     except DomainError as refused:
         messages.error(request, str(refused))

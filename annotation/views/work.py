@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation import access, navigation
+from annotation.selectors.able_reviewers import own_unread
 from annotation.selectors.reviews import handed_in
 from annotation.selectors.workload import workload
 from annotation.todo import task_of, todo_rows
@@ -50,5 +51,6 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
         "several": len(among) > 1,
         "page_obj": shown,
         "handed_in": lines,
+        "unread": own_unread(request.user.pk).values_list("status", flat=True) if load.first else [],
     }
     return render(request, "annotation/work/work.html", context)

@@ -13,13 +13,14 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.selectors.able import able_annotators
+from annotation.services.batch_titles import sound_title
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.notices import notify_of_writing
 from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from annotation.writing.exclusions import excluded_writers
 from annotation.writing.writing_plan import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
-from consilium.core.errors import Conflict, DomainError
+from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 
@@ -40,11 +41,10 @@ def create_writing_batch(
         raise Conflict(
             _("Cases or members have changed since the preview. Review the new preview, then assign the cases.")
         )
-    if not order.title.strip():
-        raise DomainError(_("A batch needs a title."))
+    title = sound_title(order.title, benchmark=order.group.benchmark)
     batch = Batch.objects.create(
         group=order.group,
-        title=order.title.strip(),
+        title=title,
         kind=Batch.Kind.WRITE,
         order=Batch.Order.SHUFFLED,
         annotators_per_item=order.writers_per_case,

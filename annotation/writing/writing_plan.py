@@ -21,7 +21,7 @@ from annotation.labels.batches import CaseDifficulties, CaseFilter, CaseLanguage
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
 from annotation.selectors.able import able_annotators
 from annotation.selectors.languages_read import MatchLanguages
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited, warn_of_past
 from annotation.services.known_terms import refuse_unknown
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.commands import Label, OneOf
@@ -214,7 +214,7 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
         allocation=allocation,
         loads=_loads(order.group, people, allocation, {pair for pair in excluded if pair[0] in set(drawn)}),
         left_out=tuple(_in_words(exclusions)),
-        warnings=(*able.warnings(), *_warnings(order, len(drawn), filter.draw)),
+        warnings=(*able.warnings(), *_warnings(order, len(drawn), filter.draw), *warn_of_past(order.due_date)),
         digest=sha256(repr(parts).encode()).hexdigest(),
     )
 

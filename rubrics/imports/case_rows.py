@@ -28,6 +28,7 @@ CASE_COLUMNS = (
 )
 NOTHING_CITED = "[]"  # as JSON: most criteria cite nothing, and dumping a list for every row is slow
 REGISTERS = frozenset(Register.values)
+MAX_REPEATED = 10
 RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "criterion_count", "provenance", "published_at")
 ITEM_COLUMNS = (
     *("rubric", "criterion", "position", "points", "tags"),
@@ -54,6 +55,7 @@ class CaseWriter:
         self.unknown_roles: Counter[str] = Counter()
         self.unknown_citations = 0  # of documents that the benchmark does not have
         self._citations: dict[str, Citation] = {}
+        self.repeated: list[tuple[int, str]] = []  # line and text of criteria that a new case has twice
         self.without_score: list[int] = []  # lines of cases whose criteria are all negative
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
         self._may_exist = Case.with_stubs.filter(benchmark=benchmark).exists()
@@ -73,6 +75,9 @@ class CaseWriter:
         if self.faults.total:  # nothing will be stored: the rest of the file is read only to report its faults
             return ids
         new = [record for record in records if record.key not in known]
+        for record in new:
+            texts = Counter(criterion.text for criterion in record.criteria)
+            self.repeated += [(record.line, text[:120]) for text, number in texts.items() if number > 1]
         locators = (name for record in new for criterion in record.criteria for name in criterion.citations)
         self._citations = cited.resolve(self.benchmark, locators)
         case_ids = reserve_ids(Case, len(new))
@@ -197,7 +202,10 @@ class CaseWriter:
         }
         for name, (new, stored) in incoming.items():
             if new != stored:
-                message = _("The case “%(key)s” already exists with different content. Imported cases never change.")
+                message = _(
+                    "The case “%(key)s” already exists with different content. Imported cases never change: edit the "
+                    "case on its own page, or give this one another short name."
+                )
                 self.faults.add(record.line, self._differing(name, new, stored), message % {"key": record.key[:80]})
                 return
         self.cases["unchanged"] += 1
@@ -213,8 +221,19 @@ class CaseWriter:
         return name
 
     def warnings(self) -> list[str]:
-        """Warnings for a person: user roles without a register, and rubrics by which nothing can be scored."""
+        """Warnings: repeated criteria, user roles without a register, rubrics by which nothing can be scored."""
         messages = []
+        for line, text in self.repeated[:MAX_REPEATED]:
+            message = _("Line %(line)s: the case has the criterion “%(text)s” more than once.")
+            messages.append(message % {"line": line, "text": text})
+        if len(self.repeated) > MAX_REPEATED:
+            more = len(self.repeated) - MAX_REPEATED
+            message = ngettext(
+                "%(n)d more criterion is repeated within its case.",
+                "%(n)d more criteria are repeated within their cases.",
+                more,
+            )
+            messages.append(message % {"n": more})
         if self.without_score:
             count, lines = len(self.without_score), ", ".join(map(str, self.without_score[:10]))
             message = ngettext(

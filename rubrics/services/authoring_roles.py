@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.services import invitations
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark
 
@@ -37,3 +39,4 @@ def withdraw_authoring_role(*, role: AuthoringRole) -> None:
     if AuthoringRole.objects.filter(pk=role.pk, active=True).exists():
         role.active = False
         role.save(update_fields=["active"])
+        invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=timezone.now())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.services import invitations
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, BenchmarkRole
 
@@ -51,6 +53,7 @@ def withdraw_role(*, role: BenchmarkRole) -> None:
     _refuse_without_admin(role.benchmark, besides=role.user)
     role.active = False
     role.save(update_fields=["active"])
+    invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=timezone.now())
 
 
 def _refuse_without_admin(benchmark: Benchmark, *, besides: User) -> None:

@@ -134,7 +134,7 @@ class SusceptibilityScreen:
 
     @property
     def measurable(self) -> bool:
-        return self.judge.kind_info.is_measurable
+        return self.judge.kind_info.is_measurable and self.judge.kind_info.is_ready(self.judge)
 
     @property
     def number_of_injections(self) -> int:

@@ -19,11 +19,10 @@ from scoring.trained.calibrating import calibrate
 from scoring.trained.card import Truth, best_threshold
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, word_overlap
 from scoring.trained.model import FittedJudge, Forest, Platt
-from scoring.trained.training_data import STAGE, Decisions, Split
+from scoring.trained.training_data import MIN_DECISIONS, STAGE, Decisions, Split
 from scoring.trained.wording import wording_rows
 
 Array = NDArray[Any]
-MIN_DECISIONS = 100
 # At most 255 nodes a tree, so that a judge stays below 1 MB whatever its training data.
 TREES, LEAVES = 200, 128
 PARTS = ("train", "dev", "held_out")

@@ -22,6 +22,8 @@ from scoring.trained.features import Texts
 
 STAGE = "checked"
 DEV_SHARE = 0.2
+MIN_CANDIDATES = 3  # one to learn from, one to choose the threshold, one to report on
+MIN_DECISIONS = 100  # to learn from
 # Why a pair teaches nothing, as cards and manifests name it.
 LEFT_OUT = {
     Outcome.CANNOT_ASSESS: Outcome.CANNOT_ASSESS.word,
@@ -61,6 +63,27 @@ def prompt_text(conversation: Sequence[dict[str, str]]) -> str:
 def checked_ratings(group: ExpertGroup, faulty: Ratings) -> Ratings:
     """What ``group`` decided at stage `STAGE`; pairs in ``faulty`` carry that outcome instead of their own."""
     return with_faulty(group_ratings(group, STAGE), faulty)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingNumbers:
+    """How much there is to learn from."""
+
+    decisions: int
+    candidates: int
+
+
+def training_numbers(benchmark: Benchmark) -> TrainingNumbers:
+    """How many decisions of all groups would teach a judge, and about how many candidates."""
+    faulty = faulty_pairs(benchmark)
+    decisions, responses = 0, set[int]()
+    for group in ExpertGroup.objects.filter(benchmark=benchmark):
+        ratings = checked_ratings(group, faulty)
+        usable = ~np.isin(ratings.outcome, list(LEFT_OUT))
+        decisions += int(usable.sum())
+        responses.update(ratings.response[usable].tolist())
+    candidates = Response.objects.filter(pk__in=responses).values("candidate").distinct().count()
+    return TrainingNumbers(decisions, candidates)
 
 
 def read_decisions(benchmark: Benchmark, group: str) -> Decisions:

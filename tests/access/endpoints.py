@@ -250,6 +250,7 @@ a_group = of(public_id=lambda world: world.groups["A"].public_id)
 a_member = of(public_id=lambda world: world.groups["A"].public_id, membership=lambda world: world.membership)
 a_batch = of(public_id=lambda world: world.batches["A"].public_id)
 ENDPOINTS |= {
+    "annotation:release-unread": Endpoint(SIGNED_IN, writes_only=True),
     "annotation:work": Endpoint(SIGNED_IN),
     "annotation:work-in": Endpoint(MEMBERS, slug),
     "annotation:checks": Endpoint(SIGNED_IN),
@@ -289,6 +290,11 @@ ENDPOINTS |= {
     "annotation:regrading-csv": Endpoint(STAFF, slug),
     "annotation:group-new": Endpoint(ADMIN, slug, writes_only=True),
     "annotation:group": Endpoint(STAFF, a_group),
+    "annotation:people-all": Endpoint(ADMIN, slug),
+    "annotation:people-all-csv": Endpoint(ADMIN, slug),
+    "annotation:person-account": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:group-rename": Endpoint(ADMIN, a_group, writes_only=True),
+    "annotation:group-delete": Endpoint(ADMIN, a_group, writes_only=True),
     "annotation:member-add": Endpoint(ADMIN, a_group, writes_only=True),
     "annotation:member": Endpoint(ADMIN, a_member, writes_only=True),
     "annotation:member-capacity": Endpoint(ADMIN, a_member, writes_only=True),
@@ -306,6 +312,8 @@ ENDPOINTS |= {
     "annotation:batch-open": Endpoint(ADMIN, a_batch, writes_only=True),
     "annotation:batch-close": Endpoint(ADMIN, a_batch, writes_only=True),
     "annotation:batch-extend": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-remind": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-rename": Endpoint(ADMIN, a_batch, writes_only=True),
     "annotation:batch-reviewed": Endpoint(ADMIN, a_batch),
     "annotation:batch-progress": Endpoint(STAFF, a_batch),
     "annotation:conflicts": Endpoint(STAFF, slug),

@@ -206,10 +206,14 @@ def test_the_notification_menu_costs_the_same_however_many_there_are(client: Cli
 
 
 @pytest.mark.django_db
-def test_everybody_chooses_how_they_hear_of_each_kind(client: Client) -> None:
+def test_everybody_chooses_how_they_hear_of_each_kind(client: Client, settings: Any) -> None:
     user = person()
     client.force_login(user)
     page = client.get("/profile/notifications/").content.decode()
+    no_server = "No mail server is set up, so nothing is sent by email."
+    assert no_server not in page
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert no_server in client.get("/profile/notifications/").content.decode()
     assert "Daily email" in page
     assert "Failed jobs and runs" not in page  # that is for those who run a benchmark
     choices = dict.fromkeys(Notification.Kind.values, "product") | {"due": "at_once"}

@@ -280,7 +280,7 @@ def test_the_batch_page_counts_truly_and_its_csv_says_the_same() -> None:
     url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
     page = client.get(url).content.decode()
     in_check = Assignment.objects.filter(status="submitted").count()
-    words = "Accepted: 1, " if not in_check else "Submitted: 1, "
+    words = "Accepted: 1, " if not in_check else "Waiting for a check: 1, "
     assert f"<title>{words}Draft: 1, Not started: 4</title>" in page
     rows = list(csv.DictReader(io.StringIO(b"".join(client.get(f"{url}progress.csv").streaming_content).decode())))
     assert sum(int(row["pieces"]) for row in rows) == 6

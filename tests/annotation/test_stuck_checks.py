@@ -128,3 +128,21 @@ def test_free_places_that_nobody_may_take_wait_for_nobody_on_both_pages() -> Non
         ("nobody", "1"),
         ("pool", "1"),
     }
+
+
+def test_who_names_their_languages_is_told_of_work_they_cannot_read_and_releases_what_is_not_begun() -> None:
+    group = ExpertGroupFactory(benchmark=clinic("en", "de", "de", "zh"))
+    annotator = member(group)
+    batch = make_batch(group)
+    begun = Assignment.objects.filter(batch=batch, case__language="zh").get()
+    decide(begun, submit=False)
+    own = signed_in(annotator)
+    profile = {"name": annotator.name, "time_zone": "UTC", "language": "en", "languages_usual": ["en"]}
+    page = " ".join(own.post("/profile/", profile, follow=True).content.decode().split())
+    assert "3 responses that were assigned to you earlier are in languages you do not read." in page
+    assert "3 responses assigned to you are in languages that you do not read." in " ".join(
+        own.get("/work/").content.decode().split()
+    )
+    assert own.post("/work/release-unread/").status_code == 302
+    live = Assignment.objects.filter(batch=batch, annotator=annotator).exclude(status="released")
+    assert sorted(live.values_list("case__language", flat=True)) == ["en", "zh"], "what was begun stays"

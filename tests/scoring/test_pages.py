@@ -20,7 +20,7 @@ from accounts.models import User
 from annotation.models import Batch
 from consilium.llm.prompts import JudgeItem, nonce_for
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Response, Rubric
-from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, Verdict
+from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
 from scoring.runs.services import RunFrame, create_run
 from scoring.work.chat import nonce_key
 from tests.factories import (
@@ -188,6 +188,19 @@ def test_the_prompt_is_shown_as_it_would_be_sent(db: None, settings: Any) -> Non
     assert attacked.rule_sheet in html
     other = client.get(f"{base}{Judge.objects.get().public_id}/?item=1").content.decode()
     assert "Criterion 2 of case-0" in other
+
+
+def test_the_form_of_a_trained_judge_says_what_training_needs_and_what_there_is(db: None) -> None:
+    benchmark = learnable("taught", ["a", "b"])
+    client = client_of(benchmark)
+    page = text_of(client.get("/b/taught/judges/new/trained/"))
+    assert "at least 3 candidates, and at least 100 decisions" in page
+    assert "decisions about 2 candidates." in page
+    judge = JudgeFactory(benchmark=benchmark, name="failed", kind="trained", config={})
+    TrainedModel.objects.create(judge=judge, status="failed", error="only 2")
+    shown = client.get(f"/b/taught/judges/{judge.public_id}/").content.decode()
+    assert "Train again" in shown
+    assert "/susceptibility/" not in shown
 
 
 def test_a_trained_judge_is_made_polled_and_shown_with_its_card(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

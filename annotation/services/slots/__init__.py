@@ -12,6 +12,7 @@ from annotation.services.slots.returns import (
     release_if_left,
     release_open_work_of,
     skip,
+    why_not,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "settle_gold",
     "skip",
     "stuck_slots",
+    "why_not",
 ]

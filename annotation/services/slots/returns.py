@@ -95,6 +95,19 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
     return len(rows)
 
 
+def why_not(*, to: User, assignments: Iterable[Assignment], at: datetime) -> str:
+    """Why ``to`` cannot take over this open work, in one sentence for each batch; empty if they can."""
+    reasons = []
+    rows = list(assignments)
+    for batch in {row.batch_id: row.batch for row in rows}.values():
+        try:
+            with transaction.atomic():
+                _refuse_new_hand(to, batch, [row for row in rows if row.batch_id == batch.pk], at)
+        except DomainError as refused:
+            reasons.append(str(refused))
+    return " ".join(reasons)
+
+
 def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: datetime) -> None:
     """`DomainError` with the reason why ``to`` cannot take over these rows of the batch."""
     member = annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=to.pk).first()

@@ -16,6 +16,7 @@ from accounts.models import User
 from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
 from annotation.models import Assignment, Batch, Membership, Skip
 from annotation.services import accept_check, claim_check, return_check, submit
+from annotation.steps import steps
 from consilium.statistics.estimate import Undefined
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, decide, make_batch, member
@@ -131,7 +132,7 @@ def test_the_dashboard_counts_by_hand(workshop: Workshop) -> None:
     client = signed_in(workshop.admin)
     base = f"/b/{workshop.benchmark.slug}/progress/"
     page = client.get(base).content.decode()
-    words = "Accepted: 1, Submitted: 1, Returned: 1, Draft: 1, Not started: 2"
+    words = "Accepted: 1, Waiting for a check: 1, Returned: 1, Draft: 1, Not started: 2"
     assert page.count(f"<title>{words}</title>") == 3  # all work, the one batch, the one group
     rows = {row["physician"]: row for row in table(client, f"{base}physicians.csv")}
     mine = rows[first.pseudonyms.get().pseudonym]
@@ -149,7 +150,7 @@ def test_the_dashboard_counts_by_hand(workshop: Workshop) -> None:
     gold = Assignment.objects.filter(annotator=first, status="not_started")
     assert gold.update(purpose="gold") == 1
     page = client.get(base).content.decode()
-    assert page.count("<title>Accepted: 1, Submitted: 1, Returned: 1, Draft: 1, Not started: 1</title>") == 3
+    assert page.count("<title>Accepted: 1, Waiting for a check: 1, Returned: 1, Draft: 1, Not started: 1</title>") == 3
 
 
 def test_who_waits_for_whom(workshop: Workshop) -> None:
@@ -272,6 +273,26 @@ def test_an_empty_benchmark_says_what_comes_first(db: None) -> None:
     assert "No batches yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
 
 
+def test_what_a_closed_batch_left_undone_is_not_open_and_ends_the_step_of_the_overview(workshop: Workshop) -> None:
+    first, _second = busy(workshop)
+    admin = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}"
+    before = admin.get(f"{base}/progress/").content.decode()
+    # One wording: 1 waits for a check and none is in check, so 1 is with checkers; 2 are submitted.
+    assert "With checkers" in before
+    assert "In check <b>0</b>" in before
+    assert "Waiting for a check <b>1</b>" in before
+    admin.post(f"{base}/batches/{workshop.batch.public_id}/close/")
+    page = admin.get(f"{base}/progress/").content.decode()
+    words = "Accepted: 1, Not checked (batch closed): 1, Not submitted (batch closed): 4"
+    assert page.count(f"<title>{words}</title>") == 2
+    rows = {row["physician"]: row for row in table(admin, f"{base}/progress/physicians.csv")}
+    mine = rows[first.pseudonyms.get().pseudonym]
+    assert [mine[name] for name in ("not_started", "draft", "returned", "not_done")] == ["0", "0", "0", "2"]
+    step = next(step for step in steps(workshop.benchmark) if step.order == 60)
+    assert (step.done, step.finished, step.total) == (True, 1, 1)
+
+
 def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> None:
     client = signed_in(workshop.admin)
     base = f"/b/{workshop.benchmark.slug}/batches/"
@@ -328,7 +349,7 @@ def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> Non
             here.append(len(queries))
         counts.append(here)
     assert counts[0] == counts[1]
-    assert max(counts[0]) <= 30
+    assert max(counts[0]) <= 33
 
 
 # Handing over -------------------------------------------------------------------------------------------------------
@@ -371,7 +392,7 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     ).content.decode()
     assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
     page = client.get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
-    assert "<title>Accepted: 1, Submitted: 1, Not started: 1, In the pool: 3</title>" in page
+    assert "<title>Accepted: 1, Waiting for a check: 1, Not started: 1, In the pool: 3</title>" in page
     # Having released it before keeps nobody from taking it; without annotators nobody may.
     waits = table(client, f"/b/{workshop.benchmark.slug}/progress/waiting.csv")
     assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
@@ -384,6 +405,27 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     )
     again = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "Nothing was moved" in again.content.decode()
+
+
+def test_what_stays_behind_is_explained_and_a_dead_end_has_a_way_out(workshop: Workshop) -> None:
+    first, second = workshop.people()
+    pieces = workshop.queue(first)
+    Skip.objects.create(assignment=pieces[0], reason="later", created_at=timezone.now())
+    released = workshop.queue(second)[0]
+    # `second` has skipped the response of `released` for good, and `first` takes it over.
+    Skip.objects.create(assignment=released, reason="expertise", created_at=timezone.now())
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/handover/"
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second)}
+    client.post(url, {"piece": [released.public_id], "to": names[first.pk]})
+    page = client.post(url, {"physician": names[first.pk], "to": names[second.pk]}, follow=True).content.decode()
+    assert "1 assignment was not moved." in page
+    assert "already has a role in 1 of these responses, or skipped it." in page
+    # Now nobody else can have it.
+    left = client.get(url, {"physician": names[first.pk]}).content.decode()
+    assert "Add a member to the group first." in left
+    assert f'href="/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/"' in left
+    assert "Cancel" in left
 
 
 def test_only_who_may_take_the_work_is_offered_it(workshop: Workshop) -> None:

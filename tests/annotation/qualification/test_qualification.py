@@ -230,6 +230,19 @@ def test_nobody_qualifies_on_what_they_know() -> None:
         make_batch(world.group, skip_given=False)
 
 
+def test_a_rule_that_annotators_cannot_meet_is_warned_of() -> None:
+    world = QualificationWorld()
+    make_batch(world.group, cases=["key-0", "key-1"], annotators_per_item=2)  # both annotators know both responses
+    world.import_keys()
+    world.set_rule(required=None)
+    assert "already graded these responses" not in world.client.get(world.base).content.decode()
+    world.set_rule()
+    page = world.client.get(world.base).content.decode()
+    words = "2 of 2 annotators have already graded these responses and cannot qualify on them."
+    assert page.count(words) == 2  # as a message after saving, and beside the rule
+    assert world.client.get(world.base).content.decode().count(words) == 1
+
+
 def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
     world = QualificationWorld()
     lines = world.csv().splitlines()

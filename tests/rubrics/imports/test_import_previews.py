@@ -180,6 +180,29 @@ def test_another_encoding_or_delimiter_is_chosen_and_finds_the_columns_anew(sign
     assert len(parted.counts["previews"][0]["table"]["columns"]) == 1
 
 
+def test_errors_come_first_and_the_list_says_that_the_preview_found_them(signed_in: Client) -> None:
+    job = upload(signed_in, b"case,question,criterion,points\nc-1,Why?,Ask about it,many\n")
+    page = page_of(signed_in, job)
+    assert page.index("1 error; nothing was imported") < page.index("Preview with these columns")
+    assert "it has 1 error. Fix it in the file" in page
+    rows = signed_in.get("/b/bench/imports/").content.decode()
+    assert "Errors found" in rows
+    assert "1 error" in rows
+    ImportJob.objects.filter(pk=job.pk).update(status="running", counts={}, bytes_read=job.bytes_total)
+    running = page_of(signed_in, job)
+    assert "Nothing is saved." in running
+    assert "are being saved" not in running
+
+
+def test_a_criterion_that_a_new_case_has_twice_is_warned_of(signed_in: Client) -> None:
+    table = "case,question,criterion,points\nc-1,Why?,Ask about smoking,5\n,,Ask about smoking,3\n,,Rest,1\n"
+    job = upload(signed_in, table.encode())
+    assert "the case has the criterion “Ask about smoking” more than once" in page_of(signed_in, job)
+    assert send(signed_in, job, "import").status == "done"
+    changed = upload(signed_in, table.replace("Why?", "How?").encode())
+    assert "edit the case on its own page, or give this one another short name" in page_of(signed_in, changed)
+
+
 def test_responses_and_jsonl_have_a_preview_too(signed_in: Client, benchmark: Benchmark) -> None:
     CaseFactory(benchmark=benchmark, key="c-1")
     job = upload(signed_in, b"case,model A,model B\nc-1,yes,no\n", "responses", "r.csv")

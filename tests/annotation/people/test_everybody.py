@@ -1,0 +1,114 @@
+"""The list of everybody, groups that are renamed or deleted, invitations and accounts that end, links to copy."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Invitation, User
+from annotation.models import ExpertGroup, Membership
+from annotation.services.groups import add_member
+from tests.annotation.conftest import Workshop
+from tests.annotation.test_languages_read import reads
+from tests.factories import BenchmarkFactory, ExpertGroupFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+@pytest.fixture
+def admin(workshop: Workshop, client: Client) -> Client:
+    client.force_login(workshop.admin)
+    return client
+
+
+@pytest.fixture
+def invited(workshop: Workshop) -> Membership:
+    """Somebody with one role and an invitation whose link works."""
+    row = add_member(group=workshop.group, role="annotator", email="ned@example.org", name="Ned New")
+    now = timezone.now()
+    Invitation.objects.create(
+        user=row.user, scope=workshop.benchmark.slug, title="Pilot", part="annotator", created_at=now,
+        link_shown_at=now, expires_at=now + timedelta(days=9),
+    )  # fmt: skip
+    return row
+
+
+def test_everybody_is_in_one_list_with_roles_states_and_languages(
+    workshop: Workshop, admin: Client, invited: Membership
+) -> None:
+    reads(workshop.checker, "en", "de")
+    Membership.objects.filter(user=workshop.adjudicator).update(active=False)
+    base = f"/b/{workshop.benchmark.slug}/people"
+    page = admin.get(f"{base}/all/").content.decode()
+    for person in (workshop.admin, workshop.annotator, workshop.checker, invited.user):
+        assert str(person) in page
+    assert "English, German" in page
+    answer = admin.get(f"{base}/all.csv")
+    rows = {
+        row["email"]: row
+        for row in csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode()))  # type: ignore[attr-defined]
+    }
+    assert (rows[workshop.admin.email]["role"], rows[workshop.admin.email]["group"]) == ("admin", "")
+    assert rows[workshop.checker.email]["languages"] == "en de"
+    assert rows["ned@example.org"]["state"] == "invited"
+    assert rows[workshop.adjudicator.email]["state"] == "stopped"
+
+
+def test_stopping_the_last_role_of_an_invited_person_withdraws_the_invitation(
+    workshop: Workshop, admin: Client, invited: Membership
+) -> None:
+    second = add_member(group=workshop.group, role="checker", user=invited.user)
+    base = f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/members/"
+    admin.post(f"{base}{invited.pk}/", {"active": "0"})
+    assert Invitation.objects.get().withdrawn_at is None
+    admin.post(f"{base}{second.pk}/", {"active": "0"})
+    assert Invitation.objects.get().withdrawn_at is not None
+
+
+def test_an_account_with_no_other_access_is_deactivated_and_activated(workshop: Workshop, admin: Client) -> None:
+    url = f"/b/{workshop.benchmark.slug}/people/account/"
+    person = workshop.annotator
+    own = Client()
+    own.force_login(person)
+    assert own.get("/profile/").status_code == 200
+    admin.post(url, {"person": person.pk, "active": "0"})
+    person.refresh_from_db()
+    assert person.is_active, "an admin who may not create benchmarks deactivates nobody"
+    User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
+    admin.post(url, {"person": person.pk, "active": "0"})
+    person.refresh_from_db()
+    assert not person.is_active
+    assert not Membership.objects.filter(user=person, active=True).exists()
+    assert own.get("/profile/").status_code == 302, "signed out at once"
+    admin.post(url, {"person": person.pk, "active": "1"})
+    person.refresh_from_db()
+    assert person.is_active
+    # Nor an account with access elsewhere, nor one's own.
+    ExpertGroupFactory(benchmark=BenchmarkFactory()).memberships.create(user=workshop.checker, role="annotator")
+    for other in (workshop.checker, workshop.admin):
+        admin.post(url, {"person": other.pk, "active": "0"})
+        other.refresh_from_db()
+        assert other.is_active
+    assert admin.post(url, {"person": "0", "active": "0"}).status_code == 404
+
+
+def test_a_group_is_renamed_and_deleted_only_while_it_was_never_used(workshop: Workshop, admin: Client) -> None:
+    base = f"/b/{workshop.benchmark.slug}/groups/"
+    refused = admin.post(f"{base}new/", {"name": "GROUP a"})
+    assert refused.status_code == 422
+    assert "A group called “Group A” already exists." in refused.content.decode()
+    admin.post(f"{base}new/", {"name": "North"})
+    north = ExpertGroup.objects.get(name="North")
+    assert admin.post(f"{base}{north.public_id}/rename/", {"name": "group A"}).status_code == 422
+    assert admin.post(f"{base}{north.public_id}/rename/", {"name": "north"}).status_code == 302  # its own name
+    used = admin.get(f"{base}{workshop.group.public_id}/").content.decode()
+    assert "Delete group" not in used
+    assert "Delete group" in admin.get(f"{base}{north.public_id}/").content.decode()
+    assert admin.post(f"{base}{workshop.group.public_id}/delete/").status_code == 409
+    assert admin.post(f"{base}{north.public_id}/delete/").status_code == 302
+    assert list(ExpertGroup.objects.values_list("name", flat=True)) == ["Group A"]
