@@ -29,9 +29,7 @@ def open_drawer(page: Page, address: str) -> Locator:
     return field
 
 
-def test_a_comment_that_is_not_sent_outlives_a_reload_and_is_not_offered_twice(
-    new_page: NewPage, watch: Watch
-) -> None:
+def test_a_comment_that_is_not_sent_outlives_a_reload_and_is_not_offered_twice(new_page: NewPage, watch: Watch) -> None:
     watch.allow("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:afterRequest")
     workshop = build_workshop(responses=4)
     row, other = workshop.queue()[:2]

@@ -143,7 +143,11 @@ function lacksOf(missing) {
   return rows
     .map((row) => {
       const lack = text(lackOf(row) || "unanswered");
-      return isOnly ? lack : text("of_question").replace("NUMBER", row.dataset.number ?? "").replace("LACK", lack);
+      return isOnly
+        ? lack
+        : text("of_question")
+            .replace("NUMBER", row.dataset.number ?? "")
+            .replace("LACK", lack);
     })
     .join(" ");
 }

@@ -196,8 +196,7 @@ export function showVote(row, { offer, chosen, any, help }) {
     radio.closest("label")?.classList.toggle("chosen", radio.value === value || radio.value === upper);
   }
   const [low, high] = [radiosOf(row).find((radio) => radio.value === value), nextLevel(row, value)];
-  find(row, "[data-between-offer]", HTMLElement).textContent =
-    low && high ? offer(labelOf(low), labelOf(high)) : any;
+  find(row, "[data-between-offer]", HTMLElement).textContent = low && high ? offer(labelOf(low), labelOf(high)) : any;
   showBetween(row, upper && low && high ? chosen(labelOf(low), labelOf(high)) : help);
   if (cannotTell && reason === OTHER_REASON) find(row, "details.note", HTMLDetailsElement).open = true;
 }
