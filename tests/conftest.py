@@ -34,8 +34,12 @@ gc.disable()  # until all modules are there: what is imported stays, and looking
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
 # How long an example takes, or its data, says more about the machine than about the code.
+# A run of all tests is the same run each time; the full size (CONSILIUM_CHAOS=full) draws new examples.
 hypothesis.settings.register_profile(
-    "consilium", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "consilium",
+    deadline=None,
+    derandomize=os.environ.get("CONSILIUM_CHAOS") != "full",
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("consilium")
 
