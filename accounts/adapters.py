@@ -16,6 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from accounts.services.mails import has_mail_server
 from accounts.services.sign_on import SignOnRefused, account_for
@@ -29,6 +30,11 @@ SHOWN_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_
 
 class AccountAdapter(DefaultAccountAdapter):
     """Nobody signs up: an admin makes accounts, because who a rater is decides what they may see."""
+
+    error_messages = {  # noqa: RUF012  # as allauth declares it
+        **DefaultAccountAdapter.error_messages,
+        "enter_current_password": _("This is not your current password."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Never."""

@@ -18,6 +18,42 @@ CONTINENTS = (
     *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"),
 )
 
+# Large cities, capitals first, whose zone the tz database names after another city.
+OTHER_CITIES = {
+    **dict.fromkeys(
+        ("Beijing", "Peking", "Chengdu", "Guangzhou", "Shenzhen", "Wuhan", "北京", "上海"), "Asia/Shanghai"
+    ),
+    **dict.fromkeys(("New Delhi", "Delhi", "Mumbai", "Bengaluru", "Bangalore", "Chennai"), "Asia/Kolkata"),
+    **dict.fromkeys(("Washington", "Boston", "Philadelphia", "Atlanta", "Miami"), "America/New_York"),
+    **dict.fromkeys(("San Francisco", "Seattle", "San Diego"), "America/Los_Angeles"),
+    **dict.fromkeys(("Houston", "Dallas"), "America/Chicago"),
+    **dict.fromkeys(("Ottawa", "Quebec"), "America/Toronto"),
+    **dict.fromkeys(("Brasilia", "Rio de Janeiro"), "America/Sao_Paulo"),
+    **dict.fromkeys(("Bern", "Geneva", "Basel"), "Europe/Zurich"),
+    **dict.fromkeys(("Munich", "Hamburg", "Frankfurt", "Cologne"), "Europe/Berlin"),
+    **dict.fromkeys(("Edinburgh", "Cardiff", "Manchester"), "Europe/London"),
+    **dict.fromkeys(("Lyon", "Marseille"), "Europe/Paris"),
+    **dict.fromkeys(("Osaka", "Kyoto"), "Asia/Tokyo"),
+    **dict.fromkeys(("Pretoria", "Cape Town"), "Africa/Johannesburg"),
+    "Abu Dhabi": "Asia/Dubai",
+    "Abuja": "Africa/Lagos",
+    "Ankara": "Europe/Istanbul",
+    "Astana": "Asia/Almaty",
+    "Barcelona": "Europe/Madrid",
+    "Canberra": "Australia/Sydney",
+    "Dodoma": "Africa/Dar_es_Salaam",
+    "Hanoi": "Asia/Ho_Chi_Minh",
+    "Islamabad": "Asia/Karachi",
+    "Milan": "Europe/Rome",
+    "Naypyidaw": "Asia/Yangon",
+    "Quito": "America/Guayaquil",
+    "Rabat": "Africa/Casablanca",
+    "Saint Petersburg": "Europe/Moscow",
+    "Wellington": "Pacific/Auckland",
+    "Yamoussoukro": "Africa/Abidjan",
+    "Yaoundé": "Africa/Douala",
+}
+
 
 @cache
 def time_zones() -> tuple[str, ...]:
@@ -31,11 +67,13 @@ def time_zones() -> tuple[str, ...]:
 
 @cache
 def _by_name() -> dict[str, list[str]]:
-    """Plain names of whole zones and of their places → the zones that have them."""
+    """Plain names of whole zones, of their places and of other cities → the zones that have them."""
     names: dict[str, list[str]] = {}
     for zone in time_zones():
         for name in {_plain(zone), _plain(zone.rpartition("/")[2]), _plain(zone.partition("/")[2])} - {""}:
             names.setdefault(name, []).append(zone)
+    for city, zone in OTHER_CITIES.items():
+        names.setdefault(_plain(city), [zone])
     return names
 
 

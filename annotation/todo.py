@@ -70,11 +70,12 @@ def _graded(load: Workload) -> Iterator[tuple[Todo, BatchWork]]:
                 "n": number,
             }
         place = {"position": work.next_position, "total": work.total}
-        button = (
-            _("Continue with response %(position)s of %(total)s")
-            if work.started
-            else _("Start with response %(position)s of %(total)s")
-        )
+        if any(row.public_id == work.next_id for row in work.returned):
+            button = _("Review the returned response %(position)s of %(total)s")
+        elif work.started:
+            button = _("Continue with response %(position)s of %(total)s")
+        else:
+            button = _("Start with response %(position)s of %(total)s")
         yield (
             Todo(
                 task=_("Grade responses"),

@@ -1,10 +1,13 @@
-"""Endpoints of the button *Undo* after submitting, accepting or finishing; each returns the page to go back to."""
+"""Endpoints of the button *Undo* after submitting, accepting or finishing; each returns the page to go back to,
+which then says so."""
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation import access, services
@@ -22,6 +25,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.undo_submit(assignment=assignment, annotator=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)
+    messages.success(request, _("Submission undone."))
     return JsonResponse({"url": reverse("annotation:grade", args=[public_id])})
 
 
@@ -34,6 +38,7 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.undo_accept(assignment=assignment, checker=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)
+    messages.success(request, _("Acceptance undone."))
     return JsonResponse({"url": reverse("annotation:check", args=[public_id])})
 
 
@@ -46,4 +51,5 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.undo_finish(adjudication=adjudication, adjudicator=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)
+    messages.success(request, _("The adjudication is open again."))
     return JsonResponse({"url": reverse("annotation:adjudication", args=[public_id])})

@@ -134,7 +134,10 @@ def test_an_invitation_from_the_list(
 
 
 def test_a_notice_of_a_new_password(client: Client, admin: User) -> None:
-    form = {"oldpassword": PASSWORD, "password1": "seven quiet herons", "password2": "seven quiet herons"}
+    form = {"oldpassword": "another", "password1": "seven quiet herons", "password2": "seven quiet herons"}
+    assert "This is not your current password." in client.post("/accounts/password/change/", form).content.decode()
+    assert not mail.outbox
+    form["oldpassword"] = PASSWORD
     client.post("/accounts/password/change/", form)
     admin.refresh_from_db()
     assert admin.check_password("seven quiet herons")

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from accounts.time_zones import TimeZoneField, time_zones, zone_named
+from accounts.time_zones import OTHER_CITIES, TimeZoneField, time_zones, zone_named
 from tests.factories import UserFactory
 
 
@@ -30,6 +30,12 @@ from tests.factories import UserFactory
         ("mendoza", "America/Argentina/Mendoza"),
         ("Indianapolis", "America/Indiana/Indianapolis"),
         ("Louisville", "America/Kentucky/Louisville"),
+        # Cities whose zone is named after another one.
+        ("Beijing", "Asia/Shanghai"),
+        ("北京", "Asia/Shanghai"),
+        ("washington", "America/New_York"),
+        ("New Delhi", "Asia/Kolkata"),
+        ("Yaounde", "Africa/Douala"),
         ("Nowhere", ""),
         ("Asia", ""),
         ("", ""),
@@ -42,6 +48,8 @@ def test_a_zone_is_found_by_its_place(typed: str, zone: str) -> None:
 def test_every_zone_is_found_by_its_own_name() -> None:
     assert len(time_zones()) > 300
     assert all(zone_named(zone) == zone for zone in time_zones())
+    assert set(OTHER_CITIES.values()) <= set(time_zones())
+    assert all(zone_named(city) == zone for city, zone in OTHER_CITIES.items())  # none is the name of another zone
 
 
 def test_a_name_of_several_zones_is_refused_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

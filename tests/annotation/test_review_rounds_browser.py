@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from annotation import access, services
 from annotation.models import Amendment, Assignment, Check, Decision
 from annotation.services import undo
 from tests.annotation.conftest import build_workshop
@@ -149,6 +150,7 @@ def test_submit_and_accept_are_undone_by_button_and_by_key(patient_page: NewPage
     expect(own).to_have_url(re.compile(rf"/work/{workshop.queue()[0].public_id}/$"))
     expect(own.locator(".criterion.current")).to_have_count(1)  # the page's script has started
     expect(own.locator("#graded-text")).to_have_text("2 / 2")
+    expect(own.locator(".toast")).to_contain_text("Submission undone.")
     assert Assignment.objects.get(annotator=workshop.annotator).status == "draft"
     own.keyboard.press("Control+Enter")
     expect(own).to_have_url(re.compile("/work/$"))
@@ -164,6 +166,7 @@ def test_submit_and_accept_are_undone_by_button_and_by_key(patient_page: NewPage
     page.locator(".toast").get_by_role("button", name="Undo").click()
     expect(page).to_have_url(check)
     expect(page.locator("#finish-form")).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("Acceptance undone.")
     assert Check.objects.get().result == ""
 
 
@@ -182,3 +185,67 @@ def test_the_key_u_undoes_the_submission_on_the_next_response(patient_page: NewP
     expect(page.locator("#place")).to_have_text("Response 1 of 2")
     first.refresh_from_db()
     assert first.status == "draft"
+
+
+def test_a_returned_response_is_named_and_asks_before_it_goes_back_unchanged(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=2, check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "met")
+    waiting = access.waiting_checks(workshop.checker)
+    claimed = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+    assert claimed
+    services.return_check(assignment=claimed, checker=workshop.checker, note="Is 2 right?", at=timezone.now())
+    page = new_page(workshop.annotator, viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto("/")
+    page.get_by_role("link", name="Review the returned response 1 of 1").click()
+    expect(page.locator(".pane-notices")).to_contain_text("Is 2 right?")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    submit = page.locator("#dock").get_by_role("button", name="Submit")
+    submit.tap()
+    question = page.get_by_role("dialog", name="Submit again without changes?")
+    question.get_by_role("button", name="Cancel").tap()
+    expect(question).to_be_hidden()
+    row.refresh_from_db()
+    assert row.status == "returned"
+    page.locator(".criterion").last.locator("[data-set=not_met]").tap()
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    page.locator("#dock [data-dock-undo]").tap()
+    expect(page.locator(".criterion").last.locator("[data-set=met]")).to_have_attribute("aria-pressed", "true")
+    submit.tap()  # as it was before
+    question.get_by_role("button", name="Submit without changes").tap()
+    expect(page).to_have_url(re.compile("/work/$"))
+    row.refresh_from_db()
+    assert (row.status, row.round) == ("submitted", 2)
+    # The bar of a narrow window and the message have an Undo each, with different words.
+    undo = page.locator(".toast").get_by_role("button", name="Undo submission")
+    expect(undo).to_be_visible()
+    undo.tap()
+    expect(page.locator(".toast")).to_contain_text("Submission undone.")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.locator(".criterion").last.locator("[data-set=not_met]").tap()
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    submit.tap()  # changed: nobody is asked
+    expect(page).to_have_url(re.compile("/work/$"))
+
+
+def test_an_accepted_response_says_so_and_offers_nothing(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=2)
+    row = workshop.queue()[0]
+    decide(row, "met")
+    row.refresh_from_db()
+    assert row.status == "accepted"
+    page = new_page(workshop.annotator)
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".pane-notices")).to_contain_text("This response was accepted. Your decisions are final.")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    other = page.locator(".criterion [data-set=not_met]").first
+    expect(other).to_be_disabled()
+    assert other.evaluate("(button) => getComputedStyle(button).borderTopColor") == "rgba(0, 0, 0, 0)"
+    page.keyboard.press("/")
+    field = page.locator("#find")
+    expect(field).to_be_focused()
+    padding, icon = field.evaluate(
+        "(field) => { const style = getComputedStyle(field);"
+        " return [parseFloat(style.paddingLeft), style.backgroundImage]; }"
+    )
+    assert icon == "none" or padding >= 28  # the letters are not on the magnifier

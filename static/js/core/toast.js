@@ -16,11 +16,11 @@ export function expire(item, shownMs = SHOWN_MS) {
 /**
  * @param {string} text
  * @param {"info" | "success" | "warning" | "error"} [level]
- * @param {{ action?: { label: string, run: () => void }, shownMs?: number }} [options] `action`: a button; the message
- *   goes once it is pressed
+ * @param {{ action?: { label: string, run: () => void }, shownMs?: number, until?: "online" }} [options] `action`: a
+ *   button; the message goes once it is pressed. `until`: it goes with this event of the window
  * @returns {HTMLElement | null} the message, for a caller that removes it
  */
-export function toast(text, level = "info", { action, shownMs } = {}) {
+export function toast(text, level = "info", { action, shownMs, until } = {}) {
   const box = document.getElementById("toasts");
   if (!box || !text) return null;
   const item = document.createElement("div");
@@ -34,6 +34,7 @@ export function toast(text, level = "info", { action, shownMs } = {}) {
   close.textContent = "×";
   item.append(words, ...(action ? [actionButton(item, action)] : []), close);
   box.append(item);
+  if (until) window.addEventListener(until, () => item.remove(), { once: true });
   expire(item, shownMs);
   return item;
 }

@@ -7,8 +7,9 @@ import { toast } from "./toast.js";
 import { wordsOf } from "./words.js";
 
 /**
- * @typedef {{ url: string, text: string, until: number, isPage?: boolean }} Offer `url`: the endpoint that undoes the
- *   step, or with `isPage` the page to go back to; `text`: what was done; `until`: milliseconds since 1970
+ * @typedef {{ url: string, text: string, label?: string, isPage?: boolean }} Step `url`: the endpoint that undoes it, or
+ *   with `isPage` the page to go back to; `text`: what was done; `label` of the button, without it *Undo*
+ * @typedef {Step & { until: number }} Offer `until`: milliseconds since 1970
  */
 
 const SHOWN_MS = 10_000;
@@ -28,23 +29,23 @@ function remember(next) {
   }
 }
 
-/** @param {{ url?: string, text: string, isPage?: boolean }} step that was just taken */
-export function offerUndo({ url, text, isPage = false }) {
+/** @param {Partial<Step> & { text: string }} step that was just taken */
+export function offerUndo({ url, ...step }) {
   if (!url) return;
-  remember({ url, text, until: Date.now() + SHOWN_MS, isPage });
+  remember({ ...step, url, until: Date.now() + SHOWN_MS });
   show();
 }
 
 function show() {
   if (!offer) return;
-  const { text, until, isPage } = offer;
+  const { text, until, label } = offer;
   // The server's message about the same step gives way to the message with the button.
   for (const item of document.querySelectorAll("#toasts .toast")) {
     if (item.querySelector("p")?.textContent?.trim() === text || item.querySelector("[data-toast-action]")) {
       item.remove();
     }
   }
-  const action = { label: wordsOf("page-words")(isPage ? "open_again" : "undo"), run: takeUndo };
+  const action = { label: label ?? wordsOf("page-words")("undo"), run: takeUndo };
   toast(text, "success", { action, shownMs: Math.max(0, until - Date.now()) });
 }
 

@@ -27,7 +27,7 @@ import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
-import { lackOf, refuse, showSaving, summarise } from "./grading_status.js";
+import { isUnchanged, lackOf, refuse, showSaving, summarise } from "./grading_status.js";
 import { lookForOtherTabs } from "./grading_tabs.js";
 import { onKeys } from "../shared/keys.js";
 import { broadcast, pageOf, send, sendLeft, store } from "../shared/outbox.js";
@@ -71,6 +71,10 @@ async function submit() {
   leaveOpenNote();
   keepOpenAnswer();
   endPress(); // saves a note that lost the focus to the button, so that it is sent along
+  if (!sheet.unchangedConfirmed && isUnchanged()) {
+    element("unchanged", HTMLDialogElement).showModal();
+    return;
+  }
   busy = true;
   try {
     await queue.underWay;
@@ -88,7 +92,7 @@ async function submit() {
     if (hasResults) await queue.settle(answer, batch);
     if (status === 200) {
       broadcast({ type: "handed-in", assignment: sheet.assignment });
-      offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted") });
+      offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted"), label: text("undo_submission") });
       goOn(body);
     } else if (body?.missing) {
       refuse(body.detail, body.missing);
@@ -97,7 +101,8 @@ async function submit() {
       if (hasResults) refuse(body.detail);
       else await queue.settle(answer, batch);
       const isWaiting = queue.pending.size > 0 && !queue.questions.size;
-      if (isWaiting || !status) toast(text("unsent"), "warning");
+      if (!status) toast(text("lost_submit"), "warning", { until: "online" });
+      else if (isWaiting) toast(text("unsent"), "warning");
     }
   } finally {
     busy = false;
@@ -130,7 +135,8 @@ async function skip(skipForm) {
     if (status !== 200) return;
     skipForm.reset();
     element("skip", HTMLDialogElement).close();
-    if (reason === "later") offerUndo({ url: pageOf(sheet.assignment), text: text("later"), isPage: true });
+    if (reason === "later")
+      offerUndo({ url: pageOf(sheet.assignment), text: text("later"), label: text("open_again"), isPage: true });
     else toast(text("skipped"));
     goOn(body);
   } finally {
@@ -171,6 +177,12 @@ function goOn({ next, work }) {
 
 form?.addEventListener("submit", (event) => {
   event.preventDefault();
+  submit();
+});
+document.addEventListener("click", (event) => {
+  if (!targetWithin(event, "[data-submit-unchanged]")) return;
+  element("unchanged", HTMLDialogElement).close();
+  sheet.unchangedConfirmed = true;
   submit();
 });
 document.getElementById("skip-form")?.addEventListener("submit", (event) => {
@@ -239,6 +251,7 @@ function begin() {
     stored: {},
     undoSteps: [],
     justDecided: null,
+    unchangedConfirmed: false,
     lastSaved: saved,
     prefetched: null,
   });

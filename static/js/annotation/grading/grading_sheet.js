@@ -17,6 +17,7 @@ export const sheet = {
   undoSteps: [],
   /** @type {string | null} the criterion that was decided last */
   justDecided: null,
+  unchangedConfirmed: false, // a returned response may be submitted as it was before
   lastSaved: "",
   /** @type {Partial<NextSheet> | null} null until it is asked for */
   prefetched: null,

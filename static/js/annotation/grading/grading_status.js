@@ -98,6 +98,16 @@ function isToReview(row) {
   return asked && before && !isReviewed(decisionOf(row), JSON.parse(before));
 }
 
+/**
+ * True of a returned response in which the checker marked no criterion, and nothing was changed since: what the checker
+ * wrote may have been overlooked.
+ */
+export function isUnchanged() {
+  const all = rows();
+  if (!all.length || all.some(({ dataset }) => dataset.asked || !dataset.before)) return false;
+  return all.every((row) => !isReviewed(decisionOf(row), JSON.parse(row.dataset.before ?? "")));
+}
+
 /** @param {HTMLElement} row */
 function lackInWords(row) {
   const lack = lackOf(row);
