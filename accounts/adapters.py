@@ -31,7 +31,7 @@ SHOWN_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_
 class AccountAdapter(DefaultAccountAdapter):
     """Nobody signs up: an admin makes accounts, because who a rater is decides what they may see."""
 
-    error_messages = {  # noqa: RUF012  # as allauth declares it
+    error_messages = {  # as allauth declares it
         **DefaultAccountAdapter.error_messages,
         "enter_current_password": _("This is not your current password."),
     }
