@@ -83,9 +83,20 @@ function showBar() {
   }
 }
 
-// While words are being selected the bar would cover some of them.
-document.addEventListener("selectionchange", () => afterPress(showBar));
-document.addEventListener("consilium:criterion", () => afterPress(showBar));
+let isDue = false;
+
+/* While words are being selected the bar would cover some of them. */
+function showBarSoon() {
+  if (isDue) return;
+  isDue = true;
+  afterPress(() => {
+    isDue = false;
+    showBar();
+  });
+}
+
+document.addEventListener("selectionchange", showBarSoon);
+document.addEventListener("consilium:criterion", showBarSoon);
 // A click on a button would empty the selection before it could be read.
 document.addEventListener("mousedown", (event) => {
   if (targetWithin(event, "#criteria [data-do=evidence], [data-attach]")) event.preventDefault();
