@@ -164,9 +164,10 @@ def test_what_is_decided_offline_waits_and_is_sent_afterwards(new_page: NewPage,
     page.keyboard.press("k")
     page.keyboard.press("m")  # changes its mind about criterion 3 while offline
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".toast.warning")).to_contain_text("not saved yet")
+    expect(page.locator(".toast.warning")).to_contain_text("Not submitted: there is no connection.")
     assert outcomes(row) == ["met"]
     page.context.set_offline(False)
+    expect(page.locator(".toast.warning")).to_have_count(0)
     saved(page)
     assert outcomes(row) == ["met", "not_met", "met"]
 
