@@ -127,6 +127,23 @@ def test_the_others_are_notified_once_while_it_is_unread_and_mails_hold_no_words
     assert "A new comment by the checker of a response" in page
 
 
+def test_whoever_reads_the_thread_has_read_its_notification(scene: Scene) -> None:
+    scene.say(scene.annotator, "Which dose?")
+    notice = Notification.objects.get(user=scene.checker, kind="comment")
+    scene.client(scene.checker).head(scene.address)
+    scene.client(scene.other_annotator).get(scene.address)
+    notice.refresh_from_db()
+    assert notice.read_at is None
+    scene.client(scene.checker).get(scene.address, headers={"HX-Request": "true"})  # as the drawer does
+    notice.refresh_from_db()
+    assert notice.read_at is not None
+    assert Notification.objects.filter(user=scene.second_admin, kind="comment", read_at=None).exists()
+    # Answering reads it as well.
+    scene.say(scene.annotator, "And when?")
+    scene.say(scene.checker, "At noon.")
+    assert not Notification.objects.filter(user=scene.checker, kind="comment", read_at=None).exists()
+
+
 def test_a_closed_batch_is_for_reading(scene: Scene) -> None:
     scene.say(scene.annotator, "before")
     services.close_batch(batch=scene.w.batch, at=timezone.now())

@@ -135,3 +135,16 @@ def test_a_second_tab_that_accepts_too_says_that_the_check_is_completed(new_page
     other.keyboard.press("Control+Enter")
     expect(other.locator("#refusal")).to_contain_text("You have already completed this work in another tab")
     expect(other.locator("#finish-form button")).to_be_disabled()
+
+
+def test_the_numbers_of_a_long_list_stay_on_their_line(new_page: NewPage) -> None:
+    workshop = build_workshop(check_policy="all", text="\n".join(f"{n}. 按压伤口。" for n in range(1, 13)))
+    workshop.cases[0].language = "zh"
+    workshop.cases[0].save()
+    decide(workshop.queue()[0], "met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator("#response .bullet")).to_have_count(12)
+    heights = page.evaluate("[...document.querySelectorAll('#response .bullet')].map((bullet) => bullet.offsetHeight)")
+    assert len(set(heights)) == 1

@@ -80,7 +80,8 @@ export function showSaving() {
 
 /**
  * @param {string} message
- * @param {{ about?: string, link?: Node | null }} [more] `about`: the criterion that it is about; `link`: where to go on
+ * @param {{ about?: string, link?: Node | null }} [more] `about`: the criterion that it is about; `link`: where to
+ *   continue
  */
 export function refuse(message, { about = "", link = null } = {}) {
   const notice = document.createElement("div");
