@@ -58,6 +58,9 @@ def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
 def _thread(
     request: SignedInRequest, assignment: Assignment, author_role: Comment.AuthorRole, here: str, more: dict[str, Any]
 ) -> HttpResponse:
+    if request.method != "HEAD":
+        # Whoever has the thread in sight has read what their notification is about, wherever they opened it.
+        mark_read(notifications=Notification.objects.filter(user=request.user, url=here), at=timezone.now())
     refused, text = None, ""
     if request.method == "POST":
         text = request.POST.get("text", "")[: 5 * comment_threads.MAX_COMMENT_LENGTH]
@@ -71,9 +74,6 @@ def _thread(
             text = ""
             if not request.htmx:
                 return redirect(here)
-    if request.method != "HEAD":
-        # Whoever has the thread in sight has read what their notification is about, wherever they opened it.
-        mark_read(notifications=Notification.objects.filter(user=request.user, url=here), at=timezone.now())
     context = {
         "benchmark": assignment.batch.group.benchmark,
         "batch": assignment.batch,
