@@ -117,17 +117,19 @@ def _complete(
     unknown = sorted(set(parameters) - of_kind.parameters)
     if unknown:
         raise WrongParameters(
-            _("This kind of report does not accept the parameter %(names)s.") % {"names": ", ".join(map(str, unknown))}
+            _("This kind of report does not accept the parameter %(names)s.") % {"names": ", ".join(map(str, unknown))},
+            field=f"parameters.{unknown[0]}",
         )
     if not 0 <= seed <= LARGEST_SEED:
-        raise WrongParameters(_("The seed must be a whole number of 0 or more."))
+        raise WrongParameters(_("The seed must be a whole number of 0 or more."), field="seed")
     if interval not in Report.Interval.values:
         raise WrongParameters(
             _("There is no interval rule “%(name)s”. Available: %(names)s.")
-            % {"name": interval, "names": ", ".join(Report.Interval.values)}
+            % {"name": interval, "names": ", ".join(Report.Interval.values)},
+            field="interval",
         )
     if interval not in of_kind.interval_rules:
-        raise WrongParameters(_("Intervals by this rule are not available for this kind of report."))
+        raise WrongParameters(_("Intervals by this rule are not available for this kind of report."), field="interval")
     return of_kind.complete(benchmark, parameters)
 
 

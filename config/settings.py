@@ -452,6 +452,10 @@ SPECTACULAR_SETTINGS = {
         "VerdictOutcome": "scoring.models.Verdict.Outcome",
         "WritingMode": ["unaided", "aided"],
     },
+    # One area is drawn when it is opened; `consilium/static/consilium/api-docs.js` lists all operations.
+    "SWAGGER_UI_SETTINGS": """{
+        deepLinking: true, filter: true, docExpansion: "none", onComplete: () => window.listOperations(ui)
+    }""",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

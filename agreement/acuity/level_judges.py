@@ -66,7 +66,8 @@ def run_on(reference_set: ReferenceSet, judge: str) -> JudgeRun | None:
                 "No judge called “%(judge)s” has read responses to the cases of reference set %(number)s. "
                 "Available: %(known)s."
             )
-            % {"judge": judge, "number": reference_set.number, "known": ", ".join(sorted(runs)) or _("none")}
+            % {"judge": judge, "number": reference_set.number, "known": ", ".join(sorted(runs)) or _("none")},
+            field="parameters.judge",
         )
     return runs[judge]
 
@@ -77,7 +78,7 @@ def chosen_judge(reference_set: ReferenceSet, given: Any) -> dict[str, str]:
         newest = next(iter(runs_on(reference_set)), None)
         return {"judge": newest.judge.name} if newest else {}
     if not isinstance(given, str):
-        raise WrongParameters(_("“judge” must be the name of a judge that reads levels."))
+        raise WrongParameters(_("“judge” must be the name of a judge that reads levels."), field="parameters.judge")
     run_on(reference_set, given)
     return {"judge": given}
 

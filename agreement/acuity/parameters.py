@@ -38,7 +38,10 @@ def chosen_ratio(parameters: Mapping[str, Any]) -> float:
     """The price of a level too low over that of a level too high."""
     ratio = finite_number(parameters.get("ratio", RATIO))
     if ratio is None or not 0 < ratio <= MAX_RATIO:
-        raise WrongParameters(_("“ratio” must be a number greater than 0 and at most %(most)s.") % {"most": MAX_RATIO})
+        raise WrongParameters(
+            _("“ratio” must be a number greater than 0 and at most %(most)s.") % {"most": MAX_RATIO},
+            field="parameters.ratio",
+        )
     return ratio
 
 
@@ -46,7 +49,9 @@ def chosen_gamma(parameters: Mapping[str, Any]) -> float:
     """The power of the levels in the cost."""
     gamma = finite_number(parameters.get("gamma", EXPONENT))
     if gamma is None or not 0 <= gamma <= MAX_GAMMA:
-        raise WrongParameters(_("“gamma” must be a number from 0 to %(most)s.") % {"most": MAX_GAMMA})
+        raise WrongParameters(
+            _("“gamma” must be a number from 0 to %(most)s.") % {"most": MAX_GAMMA}, field="parameters.gamma"
+        )
     return gamma
 
 
@@ -56,15 +61,20 @@ def reference_set_of(benchmark: Benchmark, given: Any) -> ReferenceSet:
     if given is None:
         newest = sets.first()
         if newest is None:
-            raise WrongParameters(_("No reference set has been signed. Sign one first."))
+            raise WrongParameters(
+                _("No reference set has been signed. Sign one first."), field="parameters.reference_set"
+            )
         return newest
     if isinstance(given, bool) or not isinstance(given, int):
-        raise WrongParameters(_("“reference_set” must be the number of a reference set."))
+        raise WrongParameters(
+            _("“reference_set” must be the number of a reference set."), field="parameters.reference_set"
+        )
     known = list(sets.values_list("number", flat=True))
     if given not in known:
         raise WrongParameters(
             _("There is no reference set %(number)s. Available: %(known)s.")
-            % {"number": given, "known": ", ".join(map(str, sorted(known))) or _("none signed yet")}
+            % {"number": given, "known": ", ".join(map(str, sorted(known))) or _("none signed yet")},
+            field="parameters.reference_set",
         )
     return sets.get(number=given)
 
@@ -79,16 +89,18 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any, judge: str) -> li
         if not known:
             raise WrongParameters(
                 _("No candidate has readings for the cases of reference set %(number)s.")
-                % {"number": reference_set.number}
+                % {"number": reference_set.number},
+                field="parameters.candidates",
             )
         return known
     if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
-        raise WrongParameters(_("“candidates” must be a list of candidate names."))
+        raise WrongParameters(_("“candidates” must be a list of candidate names."), field="parameters.candidates")
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise WrongParameters(
             _("These candidates have no readings for the cases of reference set %(number)s: %(names)s.")
-            % {"number": reference_set.number, "names": ", ".join(unknown)}
+            % {"number": reference_set.number, "names": ", ".join(unknown)},
+            field="parameters.candidates",
         )
     return sorted(set(given))
 
@@ -104,7 +116,9 @@ def chosen_boundary(parameters: Mapping[str, Any]) -> str:
     """Whether cases between two levels are in the main figures: ``exclude`` (the default) or ``include``."""
     given = parameters.get("boundary", EXCLUDE)
     if given not in BOUNDARY:
-        raise WrongParameters(_("“boundary” must be one of: %(names)s.") % {"names": ", ".join(BOUNDARY)})
+        raise WrongParameters(
+            _("“boundary” must be one of: %(names)s.") % {"names": ", ".join(BOUNDARY)}, field="parameters.boundary"
+        )
     return str(given)
 
 
@@ -112,10 +126,10 @@ def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[s
     """Whether there are figures by slice, and the named slices among them."""
     given = parameters.get("slices", False)
     if not isinstance(given, bool):
-        raise WrongParameters(_("“slices” must be true or false."))
+        raise WrongParameters(_("“slices” must be true or false."), field="parameters.slices")
     if not given:
         if parameters.get("subsets"):
-            raise WrongParameters(_("“subsets” requires “slices”."))
+            raise WrongParameters(_("“subsets” requires “slices”."), field="parameters.subsets")
         return {"slices": False, "subsets": []}
     return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
 

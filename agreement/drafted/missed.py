@@ -35,7 +35,9 @@ def missed_by(benchmark: Benchmark, coverage: str) -> Missed:
     public_id, _slash, name = coverage.partition("/")
     run = reported_runs(benchmark, with_settings=True).filter(public_id=public_id).first()
     if run is None or name not in run.set_names:
-        raise WrongParameters(_("“coverage” does not name a set from a coverage run that has ended."))
+        raise WrongParameters(
+            _("“coverage” does not name a set from a coverage run that has ended."), field="parameters.coverage"
+        )
     inputs = read_coverage(run)
     answers = inputs.series_of(inputs.names.index(name))
     rows = [(own.case, answer.extent) for own, answer in zip(inputs.gold, answers, strict=True)]

@@ -78,7 +78,7 @@ class AcuityJudgeForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     margin = finite_number(parameters.get("margin", DEFAULT_MARGIN))
     if margin is None or not 0 < margin < 1:
-        raise WrongParameters(_("“margin” must be a number between 0 and 1."))
+        raise WrongParameters(_("“margin” must be a number between 0 and 1."), field="parameters.margin")
     run_id = str(parameters.get("run", "") or "").removeprefix("run:")
     if not run_id:
         run_id = next((run.public_id for run in _runs(benchmark)), "")
@@ -92,7 +92,9 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         newest = ReferenceSet.objects.filter(benchmark=benchmark, scale=run.judge.scale).order_by("-number").first()
         number = newest.number if newest else 0
     elif reference_set_of(benchmark, number).scale_id != run.judge.scale_id:
-        raise WrongParameters(_("The reference set and the judge use different scales."))
+        raise WrongParameters(
+            _("The reference set and the judge use different scales."), field="parameters.reference_set"
+        )
     return {"run": run.lasting_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
 
 

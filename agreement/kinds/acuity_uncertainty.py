@@ -92,7 +92,8 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
     if reference_set.number not in _sets_with_votes(benchmark):
         raise WrongParameters(
-            _("Reference set %(number)s contains no physicians’ votes.") % {"number": reference_set.number}
+            _("Reference set %(number)s contains no physicians’ votes.") % {"number": reference_set.number},
+            field="parameters.reference_set",
         )
     return {
         **chosen_series(reference_set, parameters),

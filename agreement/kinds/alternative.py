@@ -85,14 +85,17 @@ class AlternativeForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     judge = named_raters(benchmark, parameters, "judge")["judge"]
     if not resolve_rater(benchmark, judge).is_judge:
-        raise WrongParameters(_("Only a judge, a run of a judge, or a jury of judges can be tested."))
+        raise WrongParameters(
+            _("Only a judge, a run of a judge, or a jury of judges can be tested."), field="parameters.judge"
+        )
     epsilon, minimum = parameters.get("epsilon", EPSILON), parameters.get("minimum", MINIMUM_INSTANCES)
     if not isinstance(epsilon, int | float) or isinstance(epsilon, bool) or not 0 <= epsilon < 1:
-        raise WrongParameters(_("ε must be a number from 0 to less than 1."))
+        raise WrongParameters(_("ε must be a number from 0 to less than 1."), field="parameters.epsilon")
     if not isinstance(minimum, int) or isinstance(minimum, bool) or not 2 <= minimum <= LARGEST_MINIMUM:
         raise WrongParameters(
             _("The minimum number of decisions per physician must be a whole number from 2 to %(largest)s.")
-            % {"largest": LARGEST_MINIMUM}
+            % {"largest": LARGEST_MINIMUM},
+            field="parameters.minimum",
         )
     return {
         "judge": judge,

@@ -80,13 +80,14 @@ def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
     """Judges are stored as runs when the report is requested, so that computing it again gives the same result."""
     include_aided = parameters.get("include_aided", False)
     if not isinstance(include_aided, bool):
-        raise WrongParameters(_("“include_aided” must be true or false."))
+        raise WrongParameters(_("“include_aided” must be true or false."), field="parameters.include_aided")
     group = str(parameters.get("group") or "").removeprefix("group:")
     label = resolve_rater(benchmark, f"group:{group}").label
     candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
     if candidate is None or candidate.kind != Candidate.Kind.PHYSICIAN:
         raise WrongParameters(
-            _("k must be calibrated on responses that physicians wrote. Choose a candidate of that type.")
+            _("k must be calibrated on responses that physicians wrote. Choose a candidate of that type."),
+            field="parameters.candidate",
         )
     return {
         "group": label.removeprefix("group:"),
@@ -100,11 +101,11 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
     if named is None:
         return newest_runs(benchmark)
     if not isinstance(named, list):
-        raise WrongParameters(_("Judges must be given as a list of raters."))
+        raise WrongParameters(_("Judges must be given as a list of raters."), field="parameters.judges")
     raters = [resolve_rater(benchmark, name) for name in dict.fromkeys(map(str, named))]
     require_verdicts(*raters)
     if not all(rater.is_judge for rater in raters):
-        raise WrongParameters(_("Only judges and juries can be selected as judges."))
+        raise WrongParameters(_("Only judges and juries can be selected as judges."), field="parameters.judges")
     # A judge given by name is stored as its newest run; several imported runs are stored by the name alone.
     return [fixed_name(rater) for rater in raters]
 

@@ -69,7 +69,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” does not name a coverage run that has ended."))
+        raise WrongParameters(_("“run” does not name a coverage run that has ended."), field="parameters.run")
     return run
 
 
@@ -77,10 +77,12 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     over = parameters.get("over") or CASES
     if over not in OVER:
-        raise WrongParameters(_("“over” must be one of: %(names)s.") % {"names": ", ".join(OVER)})
+        raise WrongParameters(
+            _("“over” must be one of: %(names)s.") % {"names": ", ".join(OVER)}, field="parameters.over"
+        )
     named = {"sets": run.set_names, "model": run.model_name}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("This run measured other sets or used another model."))
+        raise WrongParameters(_("This run measured other sets or used another model."), field="parameters.run")
     return {"run": run.public_id, "over": over, **named}
 
 

@@ -51,7 +51,7 @@ class DraftingForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     coverage = parameters.get("coverage") or ""
     if not isinstance(coverage, str):
-        raise WrongParameters(_("“coverage” must have the form RUN/SET."))
+        raise WrongParameters(_("“coverage” must have the form RUN/SET."), field="parameters.coverage")
     if coverage:
         missed_by(benchmark, coverage)
     return {"coverage": coverage}

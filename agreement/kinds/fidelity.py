@@ -80,7 +80,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     margin = parameters.get("margin")
     margin = DEFAULT_MARGIN if margin is None else margin
     if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < 1:
-        raise WrongParameters(_("The margin must be a number between 0 and 1."))
+        raise WrongParameters(_("The margin must be a number between 0 and 1."), field="parameters.margin")
     named = named_raters(benchmark, parameters, *NAMES)
     _two_of_physicians(benchmark, named["group_a"], named["group_b"])
     return {**named, "margin": float(margin)}
@@ -92,10 +92,14 @@ def _two_of_physicians(benchmark: Benchmark, *labels: str) -> None:
         if resolve_rater(benchmark, label).is_judge:
             words = {"rater": label}
             raise WrongParameters(
-                _("The human ceiling must come from physicians, and %(rater)s is not a physician rater.") % words
+                _("The human ceiling must come from physicians, and %(rater)s is not a physician rater.") % words,
+                field="parameters.group_a",
             )
     if len({label.rpartition("@")[0] or label for label in labels}) < len(labels):
-        raise WrongParameters(_("The human ceiling requires two groups; these are two stages of the same group."))
+        raise WrongParameters(
+            _("The human ceiling requires two groups; these are two stages of the same group."),
+            field="parameters.group_b",
+        )
 
 
 def compute(

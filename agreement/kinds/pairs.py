@@ -91,7 +91,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” does not name a trial run that has ended."))
+        raise WrongParameters(_("“run” does not name a trial run that has ended."), field="parameters.run")
     return run
 
 
@@ -99,16 +99,19 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     decided_by = parameters.get("decided_by") or str(DecisionRule.SIGN)
     if decided_by not in [str(rule) for rule in DecisionRule]:
-        raise WrongParameters(_("“decided_by” must be one of: %(names)s.") % {"names": ", ".join(DecisionRule)})
+        raise WrongParameters(
+            _("“decided_by” must be one of: %(names)s.") % {"names": ", ".join(DecisionRule)},
+            field="parameters.decided_by",
+        )
     margin = parameters.get("margin", MARGIN)
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < 1:
-        raise WrongParameters(_("“margin” must be a number from 0 to less than 1."))
+        raise WrongParameters(_("“margin” must be a number from 0 to less than 1."), field="parameters.margin")
     self_consistency = parameters.get("self_consistency", False)
     if not isinstance(self_consistency, bool):
-        raise WrongParameters(_("“self_consistency” must be true or false."))
+        raise WrongParameters(_("“self_consistency” must be true or false."), field="parameters.self_consistency")
     named = {"sets": run.set_names, "model": run.model_name}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("This run measured other sets or used another model."))
+        raise WrongParameters(_("This run measured other sets or used another model."), field="parameters.run")
     return {
         "run": run.public_id,
         "decided_by": decided_by,

@@ -80,10 +80,11 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     k = checked_k(parameters.get("k"))
     named = named_raters(benchmark, parameters, "judge", "reference")
     if not resolve_rater(benchmark, named["judge"]).is_judge:
-        raise WrongParameters(_("Predictions must come from a judge, a jury or a run."))
+        raise WrongParameters(_("Predictions must come from a judge, a jury or a run."), field="parameters.judge")
     if resolve_rater(benchmark, named["reference"]).is_judge:
         raise WrongParameters(
-            _("The decisions used must be those of physicians: a group, a consensus or a single physician.")
+            _("The decisions used must be those of physicians: a group, a consensus or a single physician."),
+            field="parameters.reference",
         )
     return {**named, "k": k}
 

@@ -69,7 +69,7 @@ def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -
     runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
-        raise WrongParameters(_("“run” does not name a refinement run that has ended."))
+        raise WrongParameters(_("“run” does not name a refinement run that has ended."), field="parameters.run")
     return run
 
 
@@ -77,7 +77,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     run = run_called(benchmark, parameters.get("run"))
     named = {"base": run.base_name, "arms": run.arm_names}
     if any(parameters.get(name, own) != own for name, own in named.items()):
-        raise WrongParameters(_("This run has a different base or different arms."))
+        raise WrongParameters(_("This run has a different base or different arms."), field="parameters.run")
     return {"run": run.public_id, **named_raters(benchmark, parameters, "rater"), **named}
 
 

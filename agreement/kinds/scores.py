@@ -93,14 +93,18 @@ def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
                 usual_labels.append(other.label)
         return [label for label in dict.fromkeys(usual_labels) if label != rater][:USUAL_OTHERS]
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise WrongParameters(_("“also” must be a list of raters."))
+        raise WrongParameters(_("“also” must be a list of raters."), field="parameters.also")
     if len(set(given)) > MAX_OTHER_RATERS + 1:  # one of them may be the rater itself
-        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS})
+        raise WrongParameters(
+            _("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS}, field="parameters.also"
+        )
     others = [resolve_rater(benchmark, name) for name in dict.fromkeys(given)]
     require_verdicts(*others)
     labels = [label for label in dict.fromkeys(other.label for other in others) if label != rater]
     if len(labels) > MAX_OTHER_RATERS:
-        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS})
+        raise WrongParameters(
+            _("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS}, field="parameters.also"
+        )
     return labels
 
 

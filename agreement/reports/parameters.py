@@ -25,7 +25,9 @@ def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: st
     require_verdicts(*raters)
     labels = {name: rater.label for name, rater in zip(names, raters, strict=True)}
     if len(set(labels.values())) != len(labels):
-        raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
+        raise WrongParameters(
+            _("Choose different raters: a rater always agrees with itself."), field=f"parameters.{names[-1]}"
+        )
     return labels
 
 
@@ -33,11 +35,12 @@ def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Ra
     """The rater that one parameter names; an error names the parameter."""
     given = parameters.get(name)
     if not isinstance(given, str) or not given.strip():
-        raise WrongParameters(_("“%(name)s” is missing. Enter a rater.") % {"name": name})
+        raise WrongParameters(_("“%(name)s” is missing. Enter a rater.") % {"name": name}, field=f"parameters.{name}")
     try:
         return resolve_rater(benchmark, given)
     except UnknownRater as unknown:
-        raise UnknownRater(_("“%(name)s”: %(why)s") % {"name": name, "why": unknown}) from None
+        message = _("“%(name)s”: %(why)s") % {"name": name, "why": unknown}
+        raise UnknownRater(message, field=f"parameters.{name}") from None
 
 
 def chosen_subsets(benchmark: Benchmark, given: Any) -> list[str]:
@@ -48,16 +51,19 @@ def chosen_subsets(benchmark: Benchmark, given: Any) -> list[str]:
     if given is None:
         return sorted(named_slices(benchmark).values_list("slug", flat=True))
     if not isinstance(given, list) or not all(isinstance(slug, str) for slug in given):
-        raise WrongParameters(_("“subsets” must be a list of named slices."))
+        raise WrongParameters(_("“subsets” must be a list of named slices."), field="parameters.subsets")
     known = set(NamedSlice.objects.filter(benchmark=benchmark, slug__in=given).values_list("slug", flat=True))
     unknown = sorted(set(given) - known)
     if unknown:
-        raise WrongParameters(_("There is no slice named %(names)s.") % {"names": ", ".join(unknown)})
+        raise WrongParameters(
+            _("There is no slice named %(names)s.") % {"names": ", ".join(unknown)}, field="parameters.subsets"
+        )
     return sorted(known)
 
 
 def checked_k(given: Any) -> int:
     """The threshold k, a whole number within its bounds."""
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= LARGEST_K:
-        raise WrongParameters(_("k must be a whole number from 1 to %(largest)s.") % {"largest": LARGEST_K})
+        message = _("k must be a whole number from 1 to %(largest)s.") % {"largest": LARGEST_K}
+        raise WrongParameters(message, field="parameters.k")
     return given

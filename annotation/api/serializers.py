@@ -324,12 +324,6 @@ class AssignmentSerializer(Plain):
     round = serializers.IntegerField()
 
 
-class NextSerializer(StrictSerializer, Plain):
-    """Of which benchmark the next piece of work shall be; of any, where it is left out."""
-
-    benchmark = serializers.SlugField(required=False)
-
-
 class TurnSerializer(Plain):
     """A turn of the conversation."""
 

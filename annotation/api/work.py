@@ -63,14 +63,8 @@ def assignments(request: Request) -> Response:
 
 
 def _narrowed(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
-    """Those of the benchmark that a list is asked for; ``benchmark`` is the field of ``rows``."""
+    """Those of the benchmark that the parameter names, else all; ``benchmark`` is the field of ``rows``."""
     slug = request.query_params.get("benchmark")
-    return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
-
-
-def _of_benchmark(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
-    """Those of the benchmark that the body of a request for the next piece of work names, else all."""
-    slug = _valid(serializers.NextSerializer(data=request.data)).get("benchmark")
     return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
 
 
@@ -165,11 +159,11 @@ def checks(request: Request) -> Response:
     return page_of(request, rows, serializers.CheckListSerializer)
 
 
-@extend_schema(request=serializers.NextSerializer, responses={200: serializers.CheckSerializer, 204: None})
+@extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.CheckSerializer, 204: None})
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
     """Take the longest waiting check; 204 if nothing waits."""
-    waiting = _of_benchmark(request, access.waiting_checks(request.user), "batch__group__benchmark")
+    waiting = _narrowed(request, access.waiting_checks(request.user), "batch__group__benchmark")
     claimed = _claimed_check(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -291,11 +285,11 @@ def adjudications(request: Request) -> Response:
     return page_of(request, rows, serializers.AdjudicationListSerializer)
 
 
-@extend_schema(request=serializers.NextSerializer, responses={200: serializers.AdjudicationSerializer, 204: None})
+@extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.AdjudicationSerializer, 204: None})
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
     """Take the conflict of lowest agreement; 204 if none waits."""
-    waiting = _of_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
+    waiting = _narrowed(request, access.open_adjudications(request.user), "group__benchmark")
     claimed = _claimed_adjudication(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
@@ -70,8 +71,56 @@ def unanswered(name: str, missing: serializers.Field[Any, Any, Any, Any]) -> typ
     return type(f"Unanswered{name}Serializer", (serializers.Serializer,), fields)
 
 
+# The first part of an address below a benchmark or `work/` → the area under which the documentation has the operation,
+# where that is not the part itself.
+_AREAS = {
+    "authors": "people",
+    "groups": "people",
+    "write": "writing cases",
+    "writing": "writing responses",
+    "drafts": "writing cases",
+    "reviews": "writing cases",
+    "audits": "writing cases",
+    "bank": "banks",
+    "passages": "documents",
+    "collections": "documents",
+    "recipes": "drafting",
+    "drafting-runs": "drafting",
+    "suggestions": "drafting",
+    "conflicts": "batches",
+    "regrading": "batches",
+    "thresholds": "reports",
+    "planning": "reports",
+    "slices": "reports",
+    "raters": "reports",
+    "supervision": "judges",
+    "generation": "requested responses",
+    "pairs": "near-miss pairs",
+    "pairs-to-judge": "near-miss pairs",
+    "pair-making": "near-miss pairs",
+    "pair-runs": "near-miss pairs",
+    "coverage-runs": "coverage",
+    "coverage-questions": "coverage",
+    "refinements": "rubric sets",
+    "rubric-sets": "rubric sets",
+    "splitting-runs": "rubric sets",
+}
+_AREA = re.compile(r"/api/v1/(?:benchmarks/\{slug\}/([^/]+)/|([^/]+)/)")
+
+
 class Schema(AutoSchema):
     """The schema of an operation."""
+
+    def get_tags(self) -> list[str]:
+        """The area of the operation, such as cases, work or reports."""
+        match = _AREA.match(self.path)
+        area = (match[1] or match[2]) if match else ""
+        return [_AREAS.get(area, area).replace(" ", "-")]
+
+    def get_summary(self) -> str:
+        """The first sentence of the description."""
+        text = " ".join((super().get_summary() or self.get_description()).split())
+        return re.split(r"(?<=[.:;]) ", text, maxsplit=1)[0].rstrip(".:;")
 
     def _get_paginator(self) -> Any:
         """Pages, where the operation takes ``limit`` with ``offset`` or ``cursor``: a view that pages by itself names
@@ -92,7 +141,8 @@ class Schema(AutoSchema):
         self.registry.register_on_missing(component)
         for code, description in self._refusals().items():
             content = {"400": {"oneOf": [refusal, component.ref]}, "422": broken_rule}.get(code, refusal)
-            bodies.setdefault(code, {"description": description, "content": {"application/json": {"schema": content}}})
+            body = bodies.setdefault(code, {"description": description})
+            body.setdefault("content", {"application/json": {"schema": content}})
         return bodies
 
     def _refusals(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -63,9 +64,9 @@ class NewRecipeSerializer(StrictSerializer, Plain):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse two sources, none, and models that would be ignored."""
         if ("content" in attrs) == ("shipped" in attrs):
-            raise ValidationError({"content": ["give either content or shipped"]})
+            raise ValidationError({"content": [_("Send either “content” or “shipped”.")]})
         if "models" in attrs and "shipped" not in attrs:
-            raise ValidationError({"models": ["the models of a recipe with content are in its content"]})
+            raise ValidationError({"models": [_("Send the models of a recipe with “content” as part of it.")]})
         return attrs
 
 
@@ -86,8 +87,10 @@ def _content_of(payload: dict[str, Any]) -> dict[str, Any]:
     if "content" in payload:
         return cast("dict[str, Any]", payload["content"])
     shipped, given = SHIPPED[payload["shipped"]], payload.get("models", {})
-    unknown = {f"models.{role}": "this recipe asks no such model" for role in given if role not in shipped.roles}
-    missing = {f"models.{role}": "this recipe asks this model" for role in shipped.roles if role not in given}
+    unknown = {
+        f"models.{role}": _("This recipe does not use such a model.") for role in given if role not in shipped.roles
+    }
+    missing = {f"models.{role}": _("This recipe needs this model.") for role in shipped.roles if role not in given}
     if unknown or missing:
         raise InvalidConfig(unknown | missing)
     models = {}

@@ -174,7 +174,7 @@ def decision(request: Request, slug: str, public_id: str) -> Response:
     row = access.get_suggestion(request.user, slug, public_id)
     sent = valid(SuggestionDecisionSerializer(data=request.data))
     if sent["decision"] != REJECTED and (sent.get("reason") is not None or sent.get("note")):
-        raise ValidationError({"reason": ["Only a rejection has a reason and a note."]})
+        raise ValidationError({"reason": [_("Only a rejection has a reason and a note.")]})
     decide(
         suggestion=row,
         decision=sent["decision"],
@@ -193,7 +193,7 @@ def withdraw(request: Request, slug: str) -> Response:
     benchmark = get_administered_benchmark(request.user, slug)
     sent = valid(WithdrawSerializer(data=request.data))
     if ("suggestions" in sent) == ("run" in sent):
-        raise ValidationError({"suggestions": ["Name suggestions, or a run."]})
+        raise ValidationError({"suggestions": [_("Name suggestions, or a run.")]})
     rows = Suggestion.objects.filter(case__benchmark=benchmark)
     if "run" in sent:
         chosen = rows.filter(run__public_id=sent["run"])
@@ -201,6 +201,8 @@ def withdraw(request: Request, slug: str) -> Response:
         chosen = rows.filter(public_id__in=sent["suggestions"])
         unknown = set(sent["suggestions"]) - set(chosen.values_list("public_id", flat=True))
         if unknown:
-            raise ValidationError({"suggestions": [f"There is no such suggestion: {min(unknown)[:40]}"]})
+            raise ValidationError(
+                {"suggestions": [_("There is no suggestion “%(name)s”.") % {"name": min(unknown)[:40]}]}
+            )
     count = services.withdraw(suggestions=list(chosen), by=_me(request), at=timezone.now())
     return Response({"withdrawn": count}, status=status.HTTP_200_OK)

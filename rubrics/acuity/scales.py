@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
 
+from consilium.core.phrases import Phrase
+
 MIN_LEVELS, MAX_LEVELS = 2, 6
 
 # What says that there is no level.
@@ -51,13 +53,13 @@ class Scale:
 
     def __post_init__(self) -> None:
         if not MIN_LEVELS <= len(self.levels) <= MAX_LEVELS:
-            raise ValueError(f"a scale has {MIN_LEVELS} to {MAX_LEVELS} levels")
+            raise ValueError(Phrase("A scale has %(low)s to %(high)s levels.", low=MIN_LEVELS, high=MAX_LEVELS))
         names = [{folded_value(level.value), folded_value(level.label_en)} for level in self.levels]
         if len(set().union(*names)) != sum(map(len, names)):
-            raise ValueError("two levels of a scale have the same name")
+            raise ValueError(Phrase("Two levels of a scale have the same name."))
         for name in set().union(*names):
             if not name or "|" in name or name in RESERVED:
-                raise ValueError(f"{name!r} cannot name a level")
+                raise ValueError(Phrase("“%(name)s” cannot name a level.", name=name))
 
     def __len__(self) -> int:
         return len(self.levels)

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
@@ -18,6 +18,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.i18n import translate
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
+from consilium.core.schema import stale
 from consilium.core.versioning import StaleSave
 from rubrics import access, services
 from rubrics.api.benchmarks import me
@@ -174,9 +175,9 @@ def cases(request: Request, slug: str) -> Response:
 @extend_schema(
     methods=["PATCH"],
     request=CaseChangeSerializer,
-    responses={200: WrittenCaseSerializer, 409: OpenApiResponse(description="Stale: ``case`` is what stands.")},
+    responses={200: WrittenCaseSerializer, 409: stale("Case", WrittenCaseSerializer())},
 )
-@extend_schema(methods=["DELETE"], responses={204: None, 409: OpenApiResponse()})
+@extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PATCH", "DELETE"])
 def case(request: Request, slug: str, public_id: str) -> Response:
     """Show a case as its author sees it, change it, or throw away a draft that nobody has reviewed."""
@@ -197,8 +198,8 @@ def case(request: Request, slug: str, public_id: str) -> Response:
             by=me(request),
             at=timezone.now(),
         )
-    except StaleSave as stale:
-        body = {"detail": str(stale), "case": WrittenCaseSerializer(stale.current).data}
+    except StaleSave as refused:
+        body = {"detail": str(refused), "current": WrittenCaseSerializer(refused.current).data}
         return Response(body, status=status.HTTP_409_CONFLICT)
     return Response(WrittenCaseSerializer(saved).data)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
 from rest_framework.parsers import MultiPartParser
@@ -16,7 +17,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.errors import ImportRefused
+from consilium.core.errors import ImportRefused, LineError
+from consilium.core.i18n import translate
+from consilium.core.schema import stale
 from consilium.core.versioning import StaleSave
 from rubrics import access, cited
 from rubrics.api.serializers import CitationSerializer
@@ -85,6 +88,44 @@ class DraftSerializer(Plain):
     missing = MissingSerializer(many=True)
 
 
+class FixSerializer(Plain):
+    """How to follow a remark: the texts that may replace the criterion."""
+
+    label = serializers.CharField()
+    texts = serializers.ListField(child=serializers.CharField())
+
+
+class RemarkSerializer(Plain):
+    """A remark of lint on a criterion; ``start`` and ``end`` are code points of its text."""
+
+    rule = serializers.CharField()
+    severity = serializers.CharField()
+    item = serializers.CharField()
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    why = serializers.CharField()
+    advice = serializers.CharField(allow_blank=True)
+    other = serializers.CharField(allow_blank=True, help_text="The id of another criterion that it is about.")
+    fix = FixSerializer(allow_null=True)
+
+
+class RemarksSerializer(Plain):
+    """The remarks of lint."""
+
+    remarks = RemarkSerializer(many=True)
+
+
+def _by_place(faults: Sequence[LineError]) -> Any:
+    """Faults of items as the framework nests those of a list: place from 0 → field → messages."""
+    nested: dict[str, dict[str, list[str]]] = {}
+    for fault in faults:
+        if fault.line == 0:  # of the list as a whole
+            return [fault.message]
+        fields = nested.setdefault(str(fault.line - 1), {})
+        fields.setdefault(fault.field or "non_field_errors", []).append(translate(fault.message))
+    return nested
+
+
 @extend_schema_field(DraftItemSerializer(many=True))
 class _Items(serializers.JSONField):
     """A list of items; the faults of `read_items`, by place and field."""
@@ -93,7 +134,7 @@ class _Items(serializers.JSONField):
         """Items, or every fault."""
         reading = read_items(data)
         if reading.faults:
-            raise serializers.ValidationError([str(fault) for fault in reading.faults])
+            raise serializers.ValidationError(_by_place(reading.faults))
         return reading.items
 
 
@@ -138,7 +179,7 @@ def _rubric_payload(case: Case, reader: User) -> dict[str, Any]:
 @extend_schema(
     methods=["PUT"],
     request=SaveSerializer,
-    responses={200: DraftSerializer, 409: OpenApiResponse(description="Another version stands: {detail, draft}.")},
+    responses={200: DraftSerializer, 409: stale("RubricDraft", DraftSerializer())},
 )
 @api_view(["GET", "PUT"])
 def draft(request: Request, slug: str, public_id: str) -> Response:
@@ -162,14 +203,14 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
             by=_me(request),
             at=timezone.now(),
         )
-    except StaleSave as stale:
-        current = editing.draft_json(stale.current, benchmark=case.benchmark, reader=_me(request))
-        stands = {"status": Rubric.Status.DRAFT, **current}
-        return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)
+    except StaleSave as refused:
+        stored = editing.draft_json(refused.current, benchmark=case.benchmark, reader=_me(request))
+        current = {"status": Rubric.Status.DRAFT, **stored}
+        return Response({"detail": str(refused), "current": current}, status=status.HTTP_409_CONFLICT)
     return Response(_rubric_payload(case, _me(request)))
 
 
-@extend_schema(request=LintedSerializer, responses=OpenApiResponse(description="{remarks: [...]}"))
+@extend_schema(request=LintedSerializer, responses=RemarksSerializer)
 @api_view(["POST"])
 def draft_lint(request: Request, slug: str, public_id: str) -> Response:
     """Look at items as lint does; nothing is kept. ``start`` and ``end`` are code points of the text."""
@@ -181,7 +222,7 @@ def draft_lint(request: Request, slug: str, public_id: str) -> Response:
 
 @extend_schema(
     request={"multipart/form-data": TableSerializer},
-    responses={200: DraftItemSerializer(many=True), 422: OpenApiResponse(description="{detail, errors}")},
+    responses=DraftItemSerializer(many=True),
 )
 @api_view(["POST"])
 @parser_classes([MultiPartParser])

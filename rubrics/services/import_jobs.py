@@ -34,20 +34,23 @@ def create_import(
     """Store an uploaded file and ask a worker to import it. `DomainError` where that could never succeed."""
     known = {each.kind: each for each in imports.kinds()}.get(kind)
     if known is None:
-        raise DomainError(_("Files of this kind cannot be imported."))
+        raise DomainError(_("Files of this kind cannot be imported."), field="kind")
     chosen = {name: value.strip() for name, value in options.items() if value.strip()}
     for name in known.required:
         if name not in chosen:
-            raise DomainError(_("“%(option)s” is required to import %(kind)s.") % {"option": name, "kind": known.label})
+            message = _("“%(option)s” is required to import %(kind)s.") % {"option": name, "kind": known.label}
+            raise DomainError(message, field=name)
     unknown = sorted(set(chosen) - set(known.options))
     if unknown:
         raise DomainError(
-            _("An import of %(kind)s does not accept %(option)s.") % {"kind": known.label, "option": ", ".join(unknown)}
+            _("An import of %(kind)s does not accept %(option)s.")
+            % {"kind": known.label, "option": ", ".join(unknown)},
+            field=unknown[0],
         )
     if not file.size:
-        raise DomainError(_("The file is empty."))
+        raise DomainError(_("The file is empty."), field="file")
     if file.size > Limits().total_bytes:
-        raise DomainError(_("The file is larger than %(n)s GiB.") % {"n": Limits().total_bytes >> 30})
+        raise DomainError(_("The file is larger than %(n)s GiB.") % {"n": Limits().total_bytes >> 30}, field="file")
     job = ImportJob(
         benchmark=benchmark,
         kind=kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
+from consilium.core.i18n import translate
 from consilium.core.limits import MAX_DATASET_LENGTH, MAX_FRAMING_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
@@ -226,7 +228,7 @@ def scales(request: Request, slug: str) -> Response:
     try:
         scale = Scale(payload["name"], tuple(_level(level) for level in payload["levels"]))
     except ValueError as error:
-        raise ValidationError({"levels": [str(error)]}) from error
+        raise ValidationError({"levels": [translate(error.args[0])]}) from error
     by, at = cast("User", request.user), timezone.now()
     row = services.save_scale(benchmark=benchmark, scale=scale, by=by, at=at)
     return Response(AcuityScaleSerializer(row).data, status=status.HTTP_201_CREATED)
@@ -256,7 +258,7 @@ def schemes(request: Request, slug: str) -> Response:
     payload = valid(AcuitySchemeSerializer(data=request.data))
     scale = selectors.scale_called(benchmark, payload["scale"])
     if scale is None:
-        raise ValidationError({"scale": [f"there is no scale {payload['scale']!r}"]})
+        raise ValidationError({"scale": [_("There is no scale “%(name)s”.") % {"name": payload["scale"]}]})
     scheme = Scheme(payload["name"], scale, _rules(payload["rules"], scale))
     by, at = cast("User", request.user), timezone.now()
     row = services.save_scheme(benchmark=benchmark, scheme=scheme, by=by, at=at)

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.i18n import translate
 from rubrics.access import get_benchmark, get_import
 from rubrics.acuity.scales import FOUR, MIN_LEVELS, STARTERS, Scale
 from rubrics.acuity.schemes import BY_LABELS
@@ -166,7 +167,7 @@ def new_import(request: SignedInRequest, slug: str) -> HttpResponse:
                     by=request.user,
                 )
         except DomainError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error.args[0]))
             status = error.status_code
         else:
             return redirect("rubrics:import", slug, job.public_id)

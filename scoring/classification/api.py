@@ -94,7 +94,7 @@ class AcuityRunDetailSerializer(AcuityRunSerializer):
         """As the page shows it."""
         progress = selectors.progress_of(run, at=timezone.now())
         return {
-            **progress_body(progress),
+            **progress_body(run, progress),
             "levels": {level.value: level.number for level in progress.levels},
             "states": {state.value: state.number for state in progress.states},
             "with_logprobs": progress.with_logprobs,

@@ -80,7 +80,7 @@ class GenerationRunDetailSerializer(GenerationRunSerializer):
         """As the page shows it."""
         progress = selectors.progress_of(run, at=timezone.now())
         return {
-            **progress_body(progress),
+            **progress_body(run, progress),
             "truncated": progress.truncated,
             "refused": progress.refused,
             "names_its_author": progress.flagged,

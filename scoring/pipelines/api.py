@@ -13,7 +13,7 @@ from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.model_schemas import described_field
 from scoring.models import EndpointKind, PipelineRun
 from scoring.pipelines.pages import Progress
-from scoring.pipelines.selectors import step_progress
+from scoring.pipelines.selectors import step_progress, words_of_failures
 
 Plain = serializers.Serializer[Any]
 
@@ -56,6 +56,7 @@ class GenerationErrorsSerializer(Plain):
 
     kind = serializers.CharField()
     items = serializers.IntegerField()
+    message = serializers.CharField(allow_blank=True, help_text="What the endpoint said of one of them.")
 
 
 class CandidateRunProgressSerializer(Plain):
@@ -85,9 +86,10 @@ class CandidateRunSerializer(Plain):
     resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
 
 
-def progress_body(progress: Progress) -> dict[str, Any]:
+def progress_body(run: PipelineRun, progress: Progress) -> dict[str, Any]:
     """The fields of `CandidateRunProgressSerializer`."""
     counts = progress.counts
+    words = words_of_failures(run) if progress.errors else {}
     return {
         "total": counts.total,
         "done": counts.done,
@@ -95,7 +97,9 @@ def progress_body(progress: Progress) -> dict[str, Any]:
         "due": counts.due,
         "tokens_in": progress.tokens_in,
         "tokens_out": progress.tokens_out,
-        "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
+        "failures": [
+            {"kind": kind, "items": number, "message": words.get(kind, "")} for kind, number in progress.errors
+        ],
     }
 
 
@@ -122,7 +126,7 @@ class WithProgress(Plain):
     @extend_schema_field(CandidateRunProgressSerializer)
     def get_progress(self, run: PipelineRun) -> dict[str, Any]:
         """As the page shows it."""
-        return progress_body(step_progress(run, at=timezone.now()))
+        return progress_body(run, step_progress(run, at=timezone.now()))
 
 
 def budget_field() -> serializers.DecimalField:

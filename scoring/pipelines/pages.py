@@ -25,7 +25,7 @@ from rubrics.models import Benchmark, Candidate, Case
 from scoring.models import PipelineRun
 from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.runs import cancel_run, may_resume, replay_run
-from scoring.pipelines.selectors import Counts, counts_of, error_words, frame_words
+from scoring.pipelines.selectors import Counts, counts_of, error_words, frame_words, words_of_failures
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -183,13 +183,14 @@ class RunPages(Generic[RunT]):
 
     def _progress(self, run: RunT) -> Context:
         progress = self.progress_of(run, at=timezone.now())
+        said = words_of_failures(run) if progress.errors else {}
         return {
             "benchmark": run.benchmark,
             "run": run,
             "progress": progress,
             "progress_url": reverse(f"{self.app}:{self.name}-progress", args=[run.benchmark.slug, run.public_id]),
             "results": self.results,
-            "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
+            "errors": [(kind, error_words(kind), number, said.get(kind, "")) for kind, number in progress.errors],
             "resumable": may_resume(run) and progress.counts.done < progress.counts.total,
         }
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
 from scoring.models import PipelineRun, PipelineStep
@@ -85,6 +85,12 @@ class StepProgress:
     errors: tuple[tuple[str, int], ...]
     tokens_in: int
     tokens_out: int
+
+
+def words_of_failures(run: PipelineRun) -> dict[str, str]:
+    """What the endpoint said of one failed step of each kind; empty where it said nothing."""
+    failed = run.steps.exclude(error_kind="").order_by().values_list("error_kind")
+    return dict(failed.annotate(words=Max("error")))
 
 
 def step_progress(run: PipelineRun, *, at: datetime) -> StepProgress:

@@ -172,13 +172,13 @@ def test_next_hands_out_work_of_the_benchmark_that_is_named() -> None:
         listed = client.get(f"{API}/work/checks/?benchmark={slug}").json()["results"]
         assert {row["benchmark"] for row in listed} == {slug}
     for slug in slugs[::-1]:
-        taken = client.post(f"{API}/work/checks/next/", {"benchmark": slug}, format="json").json()
+        taken = client.post(f"{API}/work/checks/next/?benchmark={slug}").json()
         assert (taken["benchmark"], taken["status"]) == (slug, "in_check")
     assert client.get(f"{API}/work/checks/?benchmark=elsewhere").status_code == 404
     for queue in ("checks", "adjudications"):
-        elsewhere = client.post(f"{API}/work/{queue}/next/", {"benchmark": "elsewhere"}, format="json")
+        elsewhere = client.post(f"{API}/work/{queue}/next/?benchmark=elsewhere")
         assert elsewhere.status_code == 404
-        wrong = client.post(f"{API}/work/{queue}/next/", {"batch": "x"}, format="json")
+        wrong = client.post(f"{API}/work/{queue}/next/?batch=x")
         assert wrong.status_code == 400
 
 

@@ -52,6 +52,16 @@ def answer_of(schema: dict[str, Any], operation: dict[str, Any], code: str = "20
     return resolved(schema, content.get("schema", {}))
 
 
+def test_operations_are_grouped_by_area_each_with_a_line(schema: dict[str, Any]) -> None:
+    areas = Counter(operation["tags"][0] for _path, _method, operation in operations(schema))
+    assert all(len(operation["tags"]) == 1 for _path, _method, operation in operations(schema))
+    assert {"cases", "responses", "work", "runs", "reports", "batches", "documents"} <= set(areas)
+    assert 15 < len(areas) < 40 and max(areas.values()) < 50
+    for path, method, operation in operations(schema):
+        assert operation.get("summary"), f"{method} {path}"
+        assert "\n" not in operation["summary"] and len(operation["summary"]) < 200, operation["summary"]
+
+
 def test_lists_in_pages_are_declared_as_such(schema: dict[str, Any]) -> None:
     paged = 0
     for path, method, operation in operations(schema):
@@ -71,6 +81,8 @@ def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
         assert ("404" in codes) or "{" not in path, path
         assert {"409", "422"} <= codes or method == "get", path
         assert {"400", "413", "415"} <= codes or "requestBody" not in operation, path
+        for code, answer in operation["responses"].items():
+            assert code == "204" or answer.get("content"), f"{method} {path} declares no body of {code}"
 
 
 # Objects whose fields are not in the schema, by the name of the field: how many, and why.

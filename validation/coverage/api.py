@@ -83,7 +83,7 @@ class CoverageRunDetailSerializer(CoverageRunSerializer):
     @extend_schema_field(CandidateRunProgressSerializer)
     def get_progress(self, run: CoverageRun) -> dict[str, Any]:
         """As the page shows it."""
-        return progress_body(step_progress(run, at=timezone.now()))
+        return progress_body(run, step_progress(run, at=timezone.now()))
 
     @extend_schema_field(QueueSerializer)
     def get_decisions(self, run: CoverageRun) -> dict[str, int]:

@@ -106,7 +106,7 @@ class RefinementRunDetailSerializer(RefinementRunSerializer):
     @extend_schema_field(CandidateRunProgressSerializer)
     def get_progress(self, run: RefinementRun) -> dict[str, Any]:
         """As the page shows it."""
-        return progress_body(step_progress(run, at=timezone.now()))
+        return progress_body(run, step_progress(run, at=timezone.now()))
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_graded_by(self, run: RefinementRun) -> list[str]:

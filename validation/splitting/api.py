@@ -90,7 +90,7 @@ class SplittingRunDetailSerializer(SplittingRunSerializer):
     @extend_schema_field(CandidateRunProgressSerializer)
     def get_progress(self, run: SplittingRun) -> dict[str, Any]:
         """As the page shows it."""
-        return progress_body(step_progress(run, at=timezone.now()))
+        return progress_body(run, step_progress(run, at=timezone.now()))
 
     @extend_schema_field(PointCountsSerializer)
     def get_counts(self, run: SplittingRun) -> dict[str, Any]:

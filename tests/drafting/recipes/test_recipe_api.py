@@ -50,12 +50,12 @@ def test_what_was_read_can_be_sent_back_as_the_next_version(staff: Client, save:
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        ({}, 400, "give either content or shipped"),
-        ({"shipped": "direct", "content": {}}, 400, "give either content or shipped"),
-        ({"content": {}, "models": {}}, 400, "are in its content"),
+        ({}, 400, "Send either “content” or “shipped”."),
+        ({"shipped": "direct", "content": {}}, 400, "Send either “content” or “shipped”."),
+        ({"content": {}, "models": {}}, 400, "Send the models of a recipe with “content” as part of it."),
         ({"shipped": "best"}, 400, "is not a valid choice"),
-        ({"shipped": "direct"}, 422, "models.strong: this recipe asks this model"),
-        ({"shipped": "generic", "models": {"fast": {}}}, 422, "models.fast: this recipe asks no such model"),
+        ({"shipped": "direct"}, 422, "models.strong: This recipe needs this model."),
+        ({"shipped": "generic", "models": {"fast": {}}}, 422, "models.fast: This recipe does not use such a model."),
         ({"shipped": "direct", "models": {"strong": 5}}, 422, "models.strong"),
         ({"shipped": "direct", "models": {"strong": {"model": "m"}}}, 422, "models.strong.endpoint"),
         ({"content": {"form": "evidence"}}, 422, "uses the model"),

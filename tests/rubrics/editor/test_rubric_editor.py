@@ -179,8 +179,11 @@ def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benc
     answer = put(version=0, items=[item("a", "Names the dose")])
     assert (answer.status_code, answer.json()["version"]) == (200, 2)
     answer = put(version=1, items=[])
-    assert (answer.status_code, answer.json()["draft"]["items"][0]["text"]) == (409, "Names the dose")
+    assert (answer.status_code, answer.json()["current"]["items"][0]["text"]) == (409, "Names the dose")
     assert put(version=2, items=[item("a", "x", 5, status="published")]).status_code == 400
+    wrong = put(version=2, items=[item("a", "x"), item("b", "y", points="five")])
+    assert (wrong.status_code, list(wrong.json()["items"])) == (400, ["1"])
+    assert list(wrong.json()["items"]["1"]) == ["points"]
     assert put(version=2, items=[], status="published").status_code == 400
     answer = client.post(
         f"{place}lint/", json.dumps({"items": [item("a", "Asks for [drug]")]}), content_type="application/json"

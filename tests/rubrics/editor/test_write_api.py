@@ -38,7 +38,7 @@ def test_a_case_is_begun_changed_and_thrown_away(author: Caller, benchmark: Benc
     assert (changed.json()["version"], changed.json()["conversation"]) == (2, turns)
     assert author.send(url, {"version": 1, "client_id": key, "tags": []}, "patch").json()["version"] == 2
     stale = author.send(url, {"version": 1, "tags": []}, "patch")
-    assert (stale.status_code, stale.json()["case"]["tags"]) == (409, ["theme:hedging"])
+    assert (stale.status_code, stale.json()["current"]["tags"]) == (409, ["theme:hedging"])
     assert author.send(url, {"version": 2, "excluded_at": None}, "patch").status_code == 400
     assert author.send(url, {"version": 2, "register": "both"}, "patch").status_code == 400
     (finding,) = author.get(f"{url}privacy/").json()

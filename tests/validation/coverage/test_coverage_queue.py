@@ -105,8 +105,8 @@ def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
     ahead = second.post(queue).json()
     assert ahead["waiting"] == open_decisions(world.benchmark, world.physicians[1]).count() > 0
     assert set(ahead["question"]) == {"id", "about", "case", "point", "criteria", "answers", "answer"}
-    stranger = AuthoringRole.objects.create(benchmark=BenchmarkFactory(slug="empty"), user=world.physicians[1])
-    empty = second.post(f"/api/v1/benchmarks/{stranger.benchmark.slug}/coverage-questions/next/")
+    member(ExpertGroupFactory(benchmark=BenchmarkFactory(slug="empty")), user=world.physicians[1])
+    empty = second.post("/api/v1/benchmarks/empty/coverage-questions/next/")
     assert (empty.status_code, empty.content) == (204, b"")
     question = second.get(at).json()
     assert question["answers"] == ["full", "partly", "none"] and question["about"] == "point"
