@@ -11,7 +11,7 @@ def test_every_operation_is_listed_and_found_by_words(page, transactional_db):
     page.goto("/api/v1/docs/")
     box = page.get_by_label("Find an operation")
     box.wait_for()
-    links = page.locator("#operations a")
+    links = page.locator("#operation-list a")
     assert links.count() > 200
     box.fill("get responses list")
     link = page.get_by_role("link", name="GET /api/v1/benchmarks/{slug}/responses/", exact=True)

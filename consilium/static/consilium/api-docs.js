@@ -42,7 +42,7 @@ const row = (ui, tag, operation) => {
 
 // Called by Swagger once it has read the schema (SWAGGER_UI_SETTINGS).
 window.listOperations = (ui) => {
-  const place = document.getElementById("operations");
+  const place = document.getElementById("operation-list");
   if (!place || place.childElementCount) return;
   const box = element("input", "", { type: "search", id: "find-operation", autocomplete: "off" });
   const label = element("label", "Find an operation ", { htmlFor: box.id });
