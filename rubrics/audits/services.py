@@ -22,7 +22,7 @@ from rubrics.audits.audit_notices import notify_of_finding, notify_of_new_audit
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest
 from rubrics.services.beginning import unfinished_or_new
-from rubrics.services.exclusion import exclude_case
+from rubrics.services.exclusion import checked_reason, exclude_case
 from rubrics.services.revisions import request_revision
 
 QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
@@ -298,7 +298,16 @@ def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:
 
 @transaction.atomic
 def confirm_removal(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
-    """Exclude a case that an auditor proposed to remove."""
+    """Exclude a case that an auditor proposed to remove, also where an admin has kept it before."""
     if not audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False).exists():
         raise DomainError(_("No auditor has proposed to remove this case."))
     exclude_case(case=case, kind=Case.Exclusion.AUDIT, reason=reason, by=by, at=at)
+
+
+@transaction.atomic
+def keep_case(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
+    """Decline to remove a case that an auditor proposed to remove. The auditor's finding stays in the figures."""
+    reason = checked_reason(reason)
+    proposals = audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False)
+    if case.excluded_at is not None or not proposals.update(kept_reason=reason, kept_by=by, kept_at=at):
+        raise DomainError(_("No auditor has proposed to remove this case."))

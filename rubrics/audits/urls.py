@@ -19,4 +19,5 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/audits/<str:public_id>/readings.csv", views.readings_csv, name="audit-readings-csv"),
     path("b/<slug:slug>/audits/<str:public_id>/close/", views.close, name="audit-close"),
     path("b/<slug:slug>/audits/<str:public_id>/remove/<str:case>/", views.remove, name="audit-remove"),
+    path("b/<slug:slug>/audits/<str:public_id>/keep/<str:case>/", views.keep, name="audit-keep"),
 ]

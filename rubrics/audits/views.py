@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from rubrics.audits.services import (
     auditors_of,
     close_audit,
     confirm_removal,
+    keep_case,
     plan_audit,
     refuse_too_many_auditors,
     start_audit,
@@ -177,18 +179,28 @@ def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @signed_in
 def remove(request: SignedInRequest, slug: str, public_id: str, case: str) -> HttpResponse:
     """Exclude a case that an auditor proposed to remove."""
+    done = _("“%(case)s” is now excluded. It stays on record.")
+    return _answer_proposal(request, (slug, public_id, case), confirm_removal, done)
+
+
+@require_POST
+@signed_in
+def keep(request: SignedInRequest, slug: str, public_id: str, case: str) -> HttpResponse:
+    """Keep a case that an auditor proposed to remove."""
+    return _answer_proposal(request, (slug, public_id, case), keep_case, _("“%(case)s” stays in the benchmark."))
+
+
+def _answer_proposal(
+    request: SignedInRequest, address: tuple[str, str, str], act: Callable[..., None], done: str
+) -> HttpResponse:
+    slug, public_id, case = address
     audit = access.get_administered_audit(request.user, slug, public_id)
     row = get_object_or_404(Case.objects.filter(benchmark=audit.benchmark), public_id=case)
+    reason = request.POST.get("reason", "").replace("\x00", "")
     try:
-        confirm_removal(
-            audit=audit,
-            case=row,
-            reason=request.POST.get("reason", "").replace("\x00", ""),
-            by=request.user,
-            at=timezone.now(),
-        )
+        act(audit=audit, case=row, reason=reason, by=request.user, at=timezone.now())
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("“%(case)s” is now excluded. It stays on record.") % {"case": row.key})
+        messages.success(request, done % {"case": row.key})
     return redirect("rubrics:audit", slug, public_id)

@@ -70,6 +70,12 @@ class AuditItem(models.Model):
     version = models.PositiveIntegerField(default=1)
     taken_at = models.DateTimeField(null=True, blank=True)
     done_at = models.DateTimeField(null=True, blank=True)
+    # Why an admin keeps a case that the auditor would remove.
+    kept_reason = models.TextField(blank=True, default="", db_default="")
+    kept_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    kept_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["position", "pk"]
@@ -83,6 +89,11 @@ class AuditItem(models.Model):
             models.CheckConstraint(
                 condition=models.Q(done_at=None) | models.Q(outcome="sound") | ~models.Q(comment=""),
                 name="rubrics_audit_comment",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kept_at=None, kept_reason="")
+                | (models.Q(kept_at__isnull=False, outcome="remove") & ~models.Q(kept_reason="")),
+                name="rubrics_audit_kept",
             ),
         ]
 

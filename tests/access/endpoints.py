@@ -1025,6 +1025,14 @@ ENDPOINTS |= {
         ),
         writes_only=True,
     ),
+    "rubrics:audit-keep": Endpoint(
+        ADMIN,
+        of(
+            public_id=lambda world: world.benchmark.audits.get().public_id,
+            case=lambda world: world.benchmark.audits.get().items.first().case.public_id,
+        ),
+        writes_only=True,
+    ),
     "rubrics:audit-desk": Endpoint(AUDITORS, slug),
     "rubrics:audit-take": Endpoint(AUDITORS, slug, writes_only=True),
     "rubrics:audit-item": Endpoint(AUDITORS, an_audit_item),

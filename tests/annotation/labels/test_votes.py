@@ -422,7 +422,7 @@ def test_the_page_says_what_decides_and_which_cases_are_already_assigned(panel: 
     assert "2 between levels" in page and "The reference is the median of the votes" in page
     assert "2 cases have fewer than 3 votes" in page and "All of them are already assigned." in page
     assert "Assign cases" not in page
-    Batch.objects.filter(pk=panel.batch.pk).update(status=Batch.Status.CLOSED)
+    Batch.objects.filter(pk=panel.batch.pk).update(status=Batch.Status.CLOSED, closed_at=timezone.now())
     page = " ".join(client.get(url).content.decode().split())
     assert "already assigned" not in page and "Assign cases" in page
 

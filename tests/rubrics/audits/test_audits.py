@@ -240,6 +240,16 @@ def test_removal_is_proposed_and_an_admin_confirms_it(audit_form: tuple[Benchmar
     place = f"/b/own/audits/{item.audit.public_id}/"
     page = admin.get(place).content.decode()
     assert "100.0%" in page and "1–2" in page and "=No such disease." in page
+    # They may decline it, and think again.
+    keep = reverse("rubrics:audit-keep", args=["own", item.audit.public_id, item.case.public_id])
+    admin.post(keep, {"reason": " "})
+    item.refresh_from_db()
+    assert item.kept_at is None
+    admin.post(keep, {"reason": "It does exist."})
+    item.refresh_from_db()
+    assert (item.kept_reason, item.kept_by, item.outcome) == ("It does exist.", benchmark.roles.get().user, "remove")
+    page = " ".join(admin.get(place).content.decode().split())
+    assert "It does exist." in page and "Exclude the case…" not in page
     admin.post(f"{place}remove/{item.case.public_id}/", {"reason": "No such disease."})
     item.case.refresh_from_db()
     assert (item.case.exclusion, item.case.exclusion_reason) == ("audit", "No such disease.")
