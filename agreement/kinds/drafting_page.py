@@ -23,6 +23,7 @@ from consilium.figures.style import Palette
 from drafting.models import FactKind, RejectionReason
 from drafting.stages import findings as codes
 from rubrics.models import Case
+from rubrics.slice_words import value_words
 
 SHOWN_ROWS = 50  # of the list of cases; its file has all
 HEADINGS = {
@@ -76,7 +77,7 @@ def slice_label(name: str) -> str:
     if column == "kind":
         others = {NEED: _("A need of the person asking"), NOTHING: _("None")}
         return others.get(value) or str(dict(FactKind.choices).get(value, value))
-    return value.replace("_", " ") if column == "axis" else value
+    return value_words("axis", value) if column == "axis" else value
 
 
 def _grouped(rows: list[Row], cells: Any) -> dict[str, list[list[str]]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -16,9 +18,10 @@ from annotation.selectors.languages_read import warn_of_unadjudicated
 from annotation.services import slots
 from annotation.services.slots.free_slots import stuck_slots
 from consilium.core.errors import DomainError
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case
 from rubrics.selectors.dashboard import rewordings, rubrics_waiting, waiting_of
-from rubrics.services.drafts import open_draft
+from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
 from rubrics.services.revisions import request_revision
 from rubrics.versions.selectors import reviewable_by
@@ -156,6 +159,12 @@ def test_a_rubric_is_reviewed_and_reworded_by_authors_who_read_its_case() -> Non
     request_revision(rubric=rubric, criterion=rubric.items.first().criterion, response=None, reason="Unclear", by=None,
                      at=now)  # fmt: skip
     draft = open_draft(case=case, by=writer, at=now)
+    first, *others = items_of(draft.draft.content)
+    save_draft(
+        rubric=draft, items=[replace(first, text="Clearer"), *others], version=draft.draft.version, client_id=uuid4(),
+        by=writer, at=now,
+    )  # fmt: skip
+    draft.draft.refresh_from_db()
     send_to_review(rubric=draft, note="Reworded", by=writer, at=now)
     for user, count in ((english, 0), (chinese, 1)):
         assert reviewable_by(user, benchmark).count() == count
