@@ -84,7 +84,7 @@ def faulty_criteria(
         .order_by("-n_requests", "-latest", "criterion")
     )
     shown = Paginator(pairs, per_page).get_page(page)
-    keys = [(row["rubric"], row["criterion"]) for row in shown.object_list]
+    keys: list[tuple[int, int | None]] = [(row["rubric"], row["criterion"]) for row in shown.object_list]
     ids = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys if criterion is not None}
     requests: dict[tuple[int, int | None], list[RevisionRequest]] = {}
     rows = RevisionRequest.objects.filter(
@@ -92,7 +92,7 @@ def faulty_criteria(
     ).select_related("response__candidate", "closed_by", "taken_up_in", "rubric__case")
     for row in rows.order_by("-created_at", "-pk"):
         requests.setdefault((row.rubric_id, row.criterion_id), []).append(row)
-    items = {
+    items: dict[tuple[int, int | None], RubricItem] = {
         (item.rubric_id, item.criterion_id): item
         for item in RubricItem.objects.filter(rubric__in=ids[0], criterion__in=ids[1]).select_related(
             "rubric__case", "criterion"
