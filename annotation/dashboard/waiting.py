@@ -324,7 +324,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         person = scene.people[unread.annotator]
         row = scene.batches[unread.batch]
         if person.plays("annotator", row.group_id):
-            reads = _("somebody who reads %(languages)s (%(person)s does not)") % {
+            reads = _("an annotator who reads %(languages)s (%(person)s does not)") % {
                 "languages": ", ".join(unread.language_names), "person": person.shown,
             }  # fmt: skip
             url = f"{scene.to_batch(unread.batch)}#unread"

@@ -101,7 +101,7 @@ def _cannot_qualify(benchmark: Benchmark) -> str:
     keys = KeyedResponse.objects.filter(benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION)
     responses = list(keys.filter(response__case__excluded_at=None).values_list("response_id", flat=True))
     if not responses:
-        return _("No response has an answer key for qualification yet, so nobody can take it.")
+        return _("No response has an answer key for qualification yet, so no one can take it.")
     members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
     users = set(members.values_list("user_id", flat=True))
     known = Counter(user for user, _response in seen_by(users, responses))

@@ -257,8 +257,10 @@ def unread_work(batches: Collection[int]) -> list[UnreadWork]:
     for _pk, batch, user, language, at in _unread(Assignment.objects.filter(batch__in=batches)):
         by_annotator[batch, user].append((language, at))
     return [
-        UnreadWork(batch, user, len(found), tuple(sorted({tag for tag, _at in found})), min(at for _tag, at in found))
-        for (batch, user), found in by_annotator.items()
+        UnreadWork(
+            batch, user, len(pieces), tuple(sorted({tag for tag, _at in pieces})), min(at for _tag, at in pieces)
+        )
+        for (batch, user), pieces in by_annotator.items()
     ]
 
 

@@ -46,10 +46,10 @@ def _free_name(benchmark: Benchmark, name: str, *, besides: ExpertGroup | None =
     if not name:
         raise DomainError(_("A group needs a name."))
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    others = benchmark.groups.filter(name__iexact=name).exclude(pk=besides.pk if besides else None)
-    other = others.first()
+    others = benchmark.groups.filter(name__iexact=name)
+    other = (others if besides is None else others.exclude(pk=besides.pk)).first()
     if other is not None:
-        raise DomainError(_("A group called “%(name)s” already exists.") % {"name": other.name})
+        raise DomainError(_("A group with this name already exists: “%(name)s”.") % {"name": other.name})
     return name
 
 

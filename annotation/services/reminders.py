@@ -49,12 +49,12 @@ def open_work_in(batch: Batch) -> list[OpenWork]:
     )
     members = Membership.objects.filter(group=batch.group_id, active=True, user__is_active=True)
     active = {role: set(members.filter(role=role).values_list("user_id", flat=True)) for role in Membership.Role.values}
-    found: dict[int, OpenWork] = {}
+    open_work: dict[int, OpenWork] = {}
     for rows, column, statuses, what in tasks:
         counts = rows.filter(batch=batch, status__in=statuses).order_by().values_list(column).annotate(Count("pk"))
         for user, number in counts:
             if user in active["annotator"]:
-                found[user] = OpenWork(user, "annotator", what, number)
+                open_work[user] = OpenWork(user, "annotator", what, number)
     checks: dict[int, int] = dict(
         Assignment.objects.filter(batch=batch, status=Assignment.Status.IN_CHECK, checker__isnull=False)
         .order_by()
@@ -65,9 +65,9 @@ def open_work_in(batch: Batch) -> list[OpenWork]:
         for user in piece.able:
             checks[user] = checks.get(user, 0) + 1
     for user, number in checks.items():
-        if user in active["checker"] and user not in found:
-            found[user] = OpenWork(user, "checker", "", number)
-    return list(found.values())
+        if user in active["checker"] and user not in open_work:
+            open_work[user] = OpenWork(user, "checker", "", number)
+    return list(open_work.values())
 
 
 @transaction.atomic
@@ -77,11 +77,11 @@ def send_reminders(*, batch: Batch, by: User, at: datetime, only: Collection[int
     `Conflict` if the batch takes no work. The notifications stay on record with who sent them, and so does the log.
     """
     if batch.status != Batch.Status.OPEN:
-        raise Conflict(_("This batch is not open, so nobody can continue in it now."))
+        raise Conflict(_("This batch is not open, so no one can continue in it now."))
     Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)  # two admins at once send one reminder
     work = [row for row in open_work_in(batch) if only is None or row.user in only]
     key = f"remind:{batch.public_id}:{at.date().isoformat()}"
-    told = set(Notification.objects.filter(key=key).values_list("user_id", flat=True))
+    reminded_today = set(Notification.objects.filter(key=key).values_list("user_id", flat=True))
     people = User.objects.in_bulk([row.user for row in work])
     invited = set(User.objects.filter(User.INVITED, pk__in=people).values_list("pk", flat=True))
     benchmark = batch.group.benchmark
@@ -90,7 +90,7 @@ def send_reminders(*, batch: Batch, by: User, at: datetime, only: Collection[int
         user = people[row.user]
         if row.user in invited:
             reminded.never_signed_in.append(user)
-        elif row.user in told:
+        elif row.user in reminded_today:
             reminded.already.append(user)
         else:
             reminded.now.append(user)

@@ -47,7 +47,7 @@ def remind(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         )
         messages.warning(request, text % {"people": _names(reminded.never_signed_in)})
     if not (reminded.now or reminded.already or reminded.never_signed_in):
-        messages.info(request, _("Nobody has open work here."))
+        messages.info(request, _("No one has open work here."))
     return redirect(_back(request, slug, public_id))
 
 

@@ -127,8 +127,8 @@ def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_
         written = f"[{host}]" if ":" in host else host
         raise EndpointRefused(
             Phrase(
-                "“%(host)s” is not on the operator’s list of allowed hosts (now: %(allowed)s). Whoever runs the server "
-                "can add it to %(setting)s in the environment of web and worker, and restart both; see "
+                "“%(host)s” is not on the operator’s list of allowed hosts (now: %(allowed)s). The server "
+                "administrator can add it to %(setting)s in the environment of web and worker, and restart both; see "
                 "docs/operating.md.",
                 host=f"{written}:{port or _port(parts.scheme)}",
                 allowed=", ".join(sorted(entry.removesuffix(PRIVATE) for entry in allowed_hosts)) or "–",

@@ -76,8 +76,8 @@ class CaseWriter:
             return ids
         new = [record for record in records if record.key not in known]
         for record in new:
-            texts = Counter(criterion.text for criterion in record.criteria)
-            self.repeated += [(record.line, text[:120]) for text, number in texts.items() if number > 1]
+            occurrences = Counter(criterion.text for criterion in record.criteria)
+            self.repeated += [(record.line, text[:120]) for text, number in occurrences.items() if number > 1]
         locators = (name for record in new for criterion in record.criteria for name in criterion.citations)
         self._citations = cited.resolve(self.benchmark, locators)
         case_ids = reserve_ids(Case, len(new))

@@ -103,7 +103,9 @@ def test_without_the_match_cases_go_to_anybody() -> None:
 
 def test_what_too_few_read_is_refused_with_the_language_and_the_numbers() -> None:
     group, _english, _both = two_readers("en", "zh", "zh")
-    with pytest.raises(DomainError, match="2 of the chosen cases or responses are in Chinese, which 1 of the annot"):
+    with pytest.raises(
+        DomainError, match=r"2 of the chosen cases or responses are in Chinese\. Annotators who read it: 1; required: 2"
+    ):
         make_batch(group, annotators_per_item=2)
     make_batch(group, annotators_per_item=2, languages=["en"])
 
@@ -202,9 +204,10 @@ def test_the_preview_shows_the_languages_and_who_reads_them() -> None:
         "order": "by_case", "seed": 11, "strategy": "planned", "specialty_match": "none", "match_languages": "on",
     }  # fmt: skip
     page = " ".join(admin_of(benchmark).get(f"/b/{benchmark.slug}/batches/preview/", data).content.decode().split())
-    assert '<th scope="row">Chinese</th> <td class="num">2</td> <td class="num">2</td>' in page
-    assert '<th scope="row">English</th> <td class="num">1</td> <td class="num">3</td>' in page
-    assert '<th scope="row">Not given</th> <td class="num">1</td> <td class="num">3</td>' in page
+    unsaid = '<span class="sub"> of whom 1 has not said what they read </span>'
+    assert f'<th scope="row">Chinese</th> <td class="num">2</td> <td class="num"> 2 {unsaid} </td>' in page
+    assert f'<th scope="row">English</th> <td class="num">1</td> <td class="num"> 3 {unsaid} </td>' in page
+    assert '<th scope="row">Not given</th> <td class="num">1</td> <td class="num"> 3 </td>' in page
     assert "1 annotator has not named the languages they read and may receive cases in any language." in page
     assert "· English, Chinese" in page
     assert "· languages not named" in page

@@ -130,7 +130,7 @@ def test_free_places_that_nobody_may_take_wait_for_nobody_on_both_pages() -> Non
     }
 
 
-def test_who_names_their_languages_is_told_of_work_they_cannot_read_and_releases_what_is_not_begun() -> None:
+def test_a_message_names_work_that_its_annotator_cannot_read_and_they_release_what_is_not_begun() -> None:
     group = ExpertGroupFactory(benchmark=clinic("en", "de", "de", "zh"))
     annotator = member(group)
     batch = make_batch(group)

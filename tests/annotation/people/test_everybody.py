@@ -101,7 +101,7 @@ def test_a_group_is_renamed_and_deleted_only_while_it_was_never_used(workshop: W
     base = f"/b/{workshop.benchmark.slug}/groups/"
     refused = admin.post(f"{base}new/", {"name": "GROUP a"})
     assert refused.status_code == 422
-    assert "A group called “Group A” already exists." in refused.content.decode()
+    assert "A group with this name already exists: “Group A”." in refused.content.decode()
     admin.post(f"{base}new/", {"name": "North"})
     north = ExpertGroup.objects.get(name="North")
     assert admin.post(f"{base}{north.public_id}/rename/", {"name": "group A"}).status_code == 422
