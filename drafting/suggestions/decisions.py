@@ -45,8 +45,10 @@ def decide_many(
     results = []
     for sent in decisions:
         name, decision, reason, seconds = (sent.get(key) for key in ("id", "decision", "reason", "seconds"))
+        note = sent.get("note") or ""
         suggestion = suggestions.get(name) if isinstance(name, str) else None
-        if suggestion is None or decision not in DECISIONS or not (reason is None or type(reason) is int):
+        is_typed = (reason is None or type(reason) is int) and isinstance(note, str) and "\x00" not in note
+        if suggestion is None or decision not in DECISIONS or not is_typed:
             results.append({"id": name, "status": "refused", "detail": ""})
             continue
         try:
@@ -55,6 +57,7 @@ def decide_many(
                     suggestion=suggestion,
                     decision=str(decision),
                     reason=reason,
+                    note=note,
                     seconds=0 if seconds is None else seconds,
                     by=by,
                     at=at,

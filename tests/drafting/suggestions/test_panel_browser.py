@@ -108,7 +108,7 @@ def test_twelve_suggestions_are_decided_by_keys_alone_and_published_by_a_second_
     keys.press("Alt+g")
     assert active(page) == "Advises suggestion 3"
     keys.press("x", "3")  # 3
-    keys.press("Enter", "Enter", "p", "Enter", "x", "6")  # 4, 5, aside 6, 7, 8
+    keys.press("Enter", "Enter", "p", "Enter", "x", "5")  # 4, 5, aside 6, 7, 8
     assert active(page) == "Advises suggestion 9"
     keys.press("Enter", "Enter", "x", "1", "Enter")  # 9, 10, 11, 12
     assert active(page) == "Advises suggestion 6"
@@ -133,7 +133,7 @@ def test_twelve_suggestions_are_decided_by_keys_alone_and_published_by_a_second_
     edited = ["accepted", "edited", "rejected", *["accepted"] * 4, "rejected", "accepted", "accepted", "rejected"]
     wait_until(lambda: world.states() == [*edited, "accepted"])
     reasons = Suggestion.objects.filter(state="rejected").order_by("number").values_list("number", "reason")
-    assert list(reasons) == [(3, 3), (8, 6), (11, 1)]
+    assert list(reasons) == [(3, 3), (8, 5), (11, 1)]
 
     second = new_page(world.second)
     second.goto(f"/b/{world.benchmark.slug}/write/{world.case.public_id}/review/")
@@ -141,6 +141,27 @@ def test_twelve_suggestions_are_decided_by_keys_alone_and_published_by_a_second_
     second.locator("#approve button.primary").click()
     wait_until(lambda: Rubric.objects.get(case=world.case).status == "published")
     assert set(Suggestion.objects.taken().values_list("published_in", flat=True)) == {world.rubric.pk}
+
+
+def test_another_reason_is_asked_for_in_words(new_page: Callable[..., Page]) -> None:
+    world = sourced(3)
+    page = open_editor(new_page, world)
+    keys, pane = page.keyboard, page.locator("#side-suggestions")
+    keys.press("Alt+g")
+    expect(pane.locator("[data-suggestion]").first).to_be_focused()
+    keys.press("x")
+    keys.press("6")
+    field = pane.locator("[data-other-reason]:visible")
+    expect(field).to_be_focused()
+    keys.press("Enter")  # without words nothing is decided
+    expect(field).to_be_focused()
+    keys.insert_text("Dose 3 of 6 is local practice")
+    keys.press("2")  # a digit belongs to the words here
+    keys.press("Enter")
+    expect(pane.locator("[data-undecided] [data-suggestion]")).to_have_count(2)
+    wait_until(lambda: world.states() == ["rejected", "open", "open"])
+    first = Suggestion.objects.get(case=world.case, number=1)
+    assert (first.reason, first.note) == (6, "Dose 3 of 6 is local practice2")
 
 
 def test_removing_a_criterion_by_hand_rejects_its_suggestion_and_asks_why(new_page: Callable[..., Page]) -> None:

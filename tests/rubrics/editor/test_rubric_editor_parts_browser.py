@@ -148,6 +148,7 @@ def test_what_is_not_sent_for_review_is_said_and_must_be_sent_again(new_page: Ca
     page.context.set_offline(True)
     page.locator("#items textarea").first.fill("Names the dose in mg")
     page.locator("#send").click()
+    expect(page.locator("#send-target")).to_have_text("Criteria: 1; target: 30. You can send it as it is.")
     page.locator("#send-form button.primary").click()
     shown = page.locator("#toasts")
     expect(shown).to_contain_text("Not sent for review: the connection was lost.")

@@ -22,6 +22,7 @@ import { ReadingTime } from "./suggestion_time.js";
 
 const DRAFTING_MS = 5_000;
 const REASON_KEY = /^[1-6]$/;
+const OTHER_REASON = 6; // asks which one
 /** @type {Decision} */
 const OPEN = { state: "open", aside: false, reason: null };
 
@@ -205,10 +206,11 @@ function step(by) {
  * @param {string} id
  * @param {"rejected" | "open" | "aside"} kind
  * @param {number | null} [reason]
+ * @param {string} [note] which other reason
  */
-function decide(id, kind, reason = null) {
+function decide(id, kind, reason = null, note = "") {
   decided.set(id, localDecision(kind, reason));
-  decisions.put(id, kind, { reason, seconds: time.take(id, Date.now()) });
+  decisions.put(id, kind, { reason, note, seconds: time.take(id, Date.now()) });
 }
 
 /**
@@ -241,15 +243,42 @@ function askReason(id) {
   go(id);
 }
 
-/** @param {number | null} reason null where the person does not say */
-function reject(reason) {
+/** Ask which other reason it is: a field beside the reasons. */
+function askOther() {
+  const line = lineOf(pane, askedId);
+  if (!line) return;
+  const box = find(line, "[data-other]", HTMLElement);
+  box.hidden = false;
+  find(box, "[data-other-reason]", HTMLInputElement).focus();
+}
+
+/** Reject with the reason that is written in the field; without words, the field asks for them. */
+function rejectOther() {
+  const line = lineOf(pane, askedId);
+  if (!line) return;
+  const input = find(line, "[data-other-reason]", HTMLInputElement);
+  input.value = input.value.trim();
+  if (input.reportValidity()) reject(OTHER_REASON, input.value);
+}
+
+/** @param {number} reason */
+function chooseReason(reason) {
+  if (reason === OTHER_REASON) askOther();
+  else reject(reason);
+}
+
+/**
+ * @param {number | null} reason null where the person does not say
+ * @param {string} [note] which other reason
+ */
+function reject(reason, note = "") {
   const id = askedId;
   const before = order();
   const isListed = listed.has(id);
   askedId = "";
   decided.set(id, localDecision("rejected", reason));
   if (isListed) removeFromList(id);
-  decide(id, "rejected", reason);
+  decide(id, "rejected", reason, note);
   done.push(id);
   render();
   go(nextAfter(before, id, decisionOf) || id);
@@ -342,12 +371,17 @@ function panelKey(event) {
   const { key, target } = event;
   const id = suggestionOf(target);
   const isOnLine = target instanceof HTMLElement && "suggestion" in target.dataset;
+  const isWriting = target instanceof HTMLElement && "otherReason" in target.dataset;
   if (askedId && (id === askedId || !id)) {
-    if (REASON_KEY.test(key)) reject(Number(key));
+    if (isWriting && key === "Enter") rejectOther();
+    else if (isWriting && key !== "Escape") return false;
+    else if (REASON_KEY.test(key)) chooseReason(Number(key));
     else if (key === "Enter" && isOnLine) reject(null);
     else if (key === "Escape") {
+      const id = askedId;
       askedId = "";
       render();
+      go(id);
     } else return false;
     return true;
   }
@@ -396,6 +430,7 @@ const buttons = {
   take: (id) => takeUp(id, false),
   edit: (id) => takeUp(id, true),
   reject: askReason,
+  rejectOther,
   aside: putAside,
   view,
   undo: (id) => {
@@ -409,9 +444,9 @@ pane.addEventListener("click", (event) => {
   const id = suggestionOf(event.target);
   if (button?.dataset.reason) {
     askedId = id;
-    reject(Number(button.dataset.reason));
+    chooseReason(Number(button.dataset.reason));
   } else if (button?.dataset.doSuggestions) buttons[button.dataset.doSuggestions]?.(id);
-  else if (id) go(id);
+  else if (id && !targetWithin(event, "label")) go(id);
 });
 
 // What others decided meanwhile, in another tab or elsewhere.

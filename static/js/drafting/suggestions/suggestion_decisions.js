@@ -7,7 +7,7 @@ import { save as post } from "../../core/server.js";
 
 /**
  * @typedef {"rejected" | "open" | "aside" | "read"} Kind
- * @typedef {{ decision: Kind, reason?: number | null, seconds: number }} Sent
+ * @typedef {{ decision: Kind, reason?: number | null, note?: string, seconds: number }} Sent
  */
 
 const CHECK_MS = 300;
@@ -38,24 +38,21 @@ export function createDecisions({ who, place, url, mayOpen, onRefused, onChange 
   );
 
   /** @param {Record<string, any>} entry */
-  function sentOf({ decision, reason, seconds }) {
-    return { decision, reason: reason ?? null, seconds };
+  function sentOf({ decision, reason, note, seconds }) {
+    return { decision, reason: reason ?? null, note: note ?? "", seconds };
   }
 
   /**
    * @param {string} id of a suggestion
    * @param {Kind} decision
-   * @param {{ reason?: number | null, seconds?: number }} [details]
+   * @param {{ reason?: number | null, note?: string, seconds?: number }} [details]
    */
-  function put(id, decision, { reason = null, seconds = 0 } = {}) {
+  function put(id, decision, { reason = null, note = "", seconds = 0 } = {}) {
     const before = queue.pending.get(id);
     // Time alone replaces no decision that waits.
-    const kept = decision === "read" && before ? before : { decision, reason };
-    queue.put(
-      id,
-      { decision: kept.decision, reason: kept.reason ?? null, seconds: seconds + (before?.seconds ?? 0) },
-      0,
-    );
+    const kept = decision === "read" && before ? before : { decision, reason, note };
+    const total = seconds + (before?.seconds ?? 0);
+    queue.put(id, { decision: kept.decision, reason: kept.reason ?? null, note: kept.note ?? "", seconds: total }, 0);
   }
 
   /**

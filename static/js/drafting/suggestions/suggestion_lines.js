@@ -111,7 +111,9 @@ export function activate(pane, id) {
  */
 export function showReasons(pane, id) {
   for (const line of linesOf(pane)) {
-    find(line, "[data-reasons]", HTMLElement).hidden = line.dataset.suggestion !== id;
+    const isAsked = line.dataset.suggestion === id;
+    find(line, "[data-reasons]", HTMLElement).hidden = !isAsked;
+    if (!isAsked) find(line, "[data-other]", HTMLElement).hidden = true;
   }
 }
 

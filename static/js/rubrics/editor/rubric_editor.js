@@ -92,6 +92,12 @@ element("send", HTMLElement).addEventListener("click", async () => {
   dropBlank();
   await saving.save();
   sendForm.hidden = showMissingInDialog();
+  const target = start.rules.target ?? 0;
+  const note = element("send-target", HTMLElement);
+  note.hidden = state.items.length >= target;
+  note.textContent = words("below_target")
+    .replace("NUMBER", String(state.items.length))
+    .replace("TARGET", String(target));
   if (sendForm.hidden) find(element("send-missing", HTMLElement), "button", HTMLElement).focus();
 });
 
