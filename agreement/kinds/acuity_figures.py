@@ -84,7 +84,7 @@ def _curves(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure
             _(
                 "Mean cost per case by the relative cost of a level too low, in units of one level too "
                 "high, with 95%% intervals over cases. Only usable readings count: refusals and other answers "
-                "without a level are left out, whereas the ranking above includes them. Circles mark where two "
+                "without a level are not included, but the ranking above includes them. Circles mark where two "
                 "curves cross."
             )
             % {},
