@@ -45,7 +45,7 @@ class RuleRefusalSerializer(serializers.Serializer[Any]):
     """Which rule does not allow it; `errors` names the lines and fields, where the rule is about some."""
 
     detail = serializers.CharField()
-    errors = FaultSerializer(many=True, required=False)
+    errors = FaultSerializer(many=True, required=False)  # type: ignore[assignment]
     error_total = serializers.IntegerField(
         required=False, help_text="How many faults there are; `errors` lists the first ones."
     )

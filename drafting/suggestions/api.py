@@ -127,7 +127,7 @@ def _readable(request: Request, slug: str) -> QuerySet[Suggestion]:
 def suggestions(request: Request, slug: str) -> Response:
     """Suggestions of the benchmark."""
     rows = _readable(request, slug)
-    sent = {name: value for name, value in request.query_params.items() if value}
+    sent = {name: str(value) for name, value in request.query_params.items() if value}
     if "case" in sent:
         benchmark = get_written_benchmark(request.user, slug)
         rows = rows.filter(case=named_case(Case.objects.filter(benchmark=benchmark), sent["case"]))

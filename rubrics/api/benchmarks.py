@@ -147,7 +147,7 @@ def responses(request: Request, slug: str) -> Response:
     if request.method == "GET":
         listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
         if name := request.query_params.get("candidate"):
-            listed = listed.filter(candidate=named_candidate(benchmark.candidates, name))
+            listed = listed.filter(candidate=named_candidate(benchmark.candidates.all(), name))
         if key := request.query_params.get("case"):
             listed = listed.filter(case=named_case(models.Case.objects.filter(benchmark=benchmark), key))
         return page_of(request, listed.order_by("pk"), serializers.ResponseSerializer)

@@ -91,7 +91,7 @@ class DraftSerializer(Plain):
 class FixSerializer(Plain):
     """How to follow a remark: the texts that may replace the criterion."""
 
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     texts = serializers.ListField(child=serializers.CharField())
 
 
