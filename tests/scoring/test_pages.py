@@ -195,7 +195,7 @@ def test_the_form_of_a_trained_judge_says_what_training_needs_and_what_there_is(
     client = client_of(benchmark)
     page = text_of(client.get("/b/taught/judges/new/trained/"))
     assert "at least 3 candidates, and at least 100 decisions" in page
-    assert "decisions about 2 candidates." in page
+    assert "candidates 2." in page
     judge = JudgeFactory(benchmark=benchmark, name="failed", kind="trained", config={})
     TrainedModel.objects.create(judge=judge, status="failed", error="only 2")
     shown = client.get(f"/b/taught/judges/{judge.public_id}/").content.decode()
