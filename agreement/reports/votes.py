@@ -40,15 +40,15 @@ def votes_of(benchmark: Benchmark, rater: str, pairs: Iterable[Pair]) -> dict[Pa
     name, stage = rater.removeprefix(GROUP), ""
     if "@" in name:
         name, _at, stage = name.rpartition("@")
-    wanted = set(pairs)
+    chosen_pairs = set(pairs)
     work = Assignment.objects.filter(
         batch__group__benchmark=benchmark,
         batch__group__name=name,
         purpose=Assignment.Purpose.WORK,
         submitted_at__isnull=False,
-        response__in={response for response, _criterion in wanted},
+        response__in={response for response, _criterion in chosen_pairs},
     ).exclude(status=Assignment.Status.RELEASED)
-    criteria = {criterion for _response, criterion in wanted}
+    criteria = {criterion for _response, criterion in chosen_pairs}
     decisions = list(
         Decision.objects.filter(assignment__in=work, criterion__in=criteria).values_list(
             "assignment", "assignment__response", "criterion", "assignment__annotator", "outcome"
@@ -68,7 +68,7 @@ def votes_of(benchmark: Benchmark, rater: str, pairs: Iterable[Pair]) -> dict[Pa
     names = dict(Physician.objects.filter(benchmark=benchmark, user__in=people).values_list("user", "pseudonym"))
     votes: dict[Pair, list[Vote]] = {}
     for assignment, response, criterion, annotator, outcome in decisions:
-        if (response, criterion) in wanted and outcome:
+        if (response, criterion) in chosen_pairs and outcome:
             own = Vote(names.get(annotator, "–"), outcome, amended.get((assignment, criterion), ""))
             votes.setdefault((response, criterion), []).append(own)
     return {pair: sorted(own, key=lambda vote: vote.physician) for pair, own in votes.items()}

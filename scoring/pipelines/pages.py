@@ -183,14 +183,14 @@ class RunPages(Generic[RunT]):
 
     def _progress(self, run: RunT) -> Context:
         progress = self.progress_of(run, at=timezone.now())
-        said = words_of_failures(run) if progress.errors else {}
+        messages = words_of_failures(run) if progress.errors else {}
         return {
             "benchmark": run.benchmark,
             "run": run,
             "progress": progress,
             "progress_url": reverse(f"{self.app}:{self.name}-progress", args=[run.benchmark.slug, run.public_id]),
             "results": self.results,
-            "errors": [(kind, error_words(kind), number, said.get(kind, "")) for kind, number in progress.errors],
+            "errors": [(kind, error_words(kind), number, messages.get(kind, "")) for kind, number in progress.errors],
             "resumable": may_resume(run) and progress.counts.done < progress.counts.total,
         }
 

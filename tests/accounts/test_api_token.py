@@ -30,12 +30,12 @@ def status_with(key: str) -> int:
 
 def test_a_token_needs_the_password_and_works_until_it_is_replaced_or_revoked(client: Client, person: User) -> None:
     assert "You have no token." in client.get(PAGE).content.decode()
-    asked = client.post(PAGE, {"action": "create"})
-    assert asked.status_code == 302 and asked["Location"].startswith("/accounts/reauthenticate/")
+    to_password = client.post(PAGE, {"action": "create"})
+    assert to_password.status_code == 302 and to_password["Location"].startswith("/accounts/reauthenticate/")
     assert not Token.objects.exists()
-    made = client.post(asked["Location"], {"password": PASSWORD})  # what was asked for is done then
-    [first] = KEY.findall(made.content.decode())
-    assert "no-store" in made["Cache-Control"]
+    created = client.post(to_password["Location"], {"password": PASSWORD})  # what was asked for is done then
+    [first] = KEY.findall(created.content.decode())
+    assert "no-store" in created["Cache-Control"]
     assert status_with(first) == 200
 
     seen_again = client.get(PAGE).content.decode()
@@ -51,8 +51,8 @@ def test_a_token_needs_the_password_and_works_until_it_is_replaced_or_revoked(cl
 
 
 def test_a_wrong_password_makes_no_token(client: Client, person: User) -> None:
-    asked = client.post(PAGE, {"action": "create"})
-    refused = client.post(asked["Location"], {"password": "something else"})
+    to_password = client.post(PAGE, {"action": "create"})
+    refused = client.post(to_password["Location"], {"password": "something else"})
     assert not KEY.search(refused.content.decode())
     assert not Token.objects.exists()
 

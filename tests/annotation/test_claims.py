@@ -157,7 +157,7 @@ def test_the_list_of_checks_has_the_order_in_which_they_are_claimed() -> None:
         assert post(client, "/work/checks/next/")[0] == f"/work/checks/{public_id}/"
 
 
-def test_conflicts_are_told_apart_by_batch_and_case_and_name_the_sides() -> None:
+def test_conflicts_name_their_batch_case_and_sides() -> None:
     workshop = build_workshop(annotators_per_item=2, text="x" * 4321)
     workshop.cases[0].tags = ["specialty:Cardiology"]
     workshop.cases[0].language = "es"

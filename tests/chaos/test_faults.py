@@ -115,12 +115,12 @@ class GradingSession:
     def tell(self, tabs: list[Page]) -> None:
         """Wait until each tab shows what was done last in any: nobody is within milliseconds in two of them."""
 
-        def is_told() -> bool:
+        def is_shown() -> bool:
             states = [(tab, criterion, words[-1]) for tab in tabs for criterion, words in self.history.items()]
             return all(shown(tab, criterion)[0] == word for tab, criterion, word in states)
 
         with contextlib.suppress(AssertionError):  # a tab that asks which version holds may show another one
-            wait_until(is_told, within_s=5)
+            wait_until(is_shown, within_s=5)
 
     def look(self, page: Page) -> None:
         """Where the page says "saved", all that was done in it so far is acknowledged."""

@@ -416,9 +416,9 @@ def test_a_new_edition_begins_with_what_is_known_but_not_with_its_licence(collec
 
 def test_who_imports_documents_finds_the_button_and_others_read_who_can(collection: Collection) -> None:
     add(collection, FEVER)
-    one = f"{DOCUMENTS}collections/{collection.public_id}/import/"
+    form_url = f"{DOCUMENTS}collections/{collection.public_id}/import/"
     researcher, author = signed_in(collection), signed_in(collection, "author")
-    assert f'href="{one}"' in researcher.get(DOCUMENTS).content.decode()
+    assert f'href="{form_url}"' in researcher.get(DOCUMENTS).content.decode()
     second = make_collection(collection.benchmark, "Leaflets")
     page = researcher.get(DOCUMENTS).content.decode()
     for choice in (collection, second):

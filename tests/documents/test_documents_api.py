@@ -80,7 +80,7 @@ def test_a_file_goes_through_the_api_into_a_collection_and_out_again(researcher:
 
 
 @pytest.mark.slow
-def test_a_new_edition_keeps_what_is_not_said_anew_but_for_its_licence(
+def test_a_new_edition_keeps_what_is_not_given_but_its_licence(
     researcher: Caller, annotator: Caller, collection: Collection
 ) -> None:
     def upload(text: str, **fields: str) -> dict[str, Any]:
@@ -92,8 +92,16 @@ def test_a_new_edition_keeps_what_is_not_said_anew_but_for_its_licence(
         return {**row, "warnings": counts["warnings"]}
 
     kept = {"title": "Fever in children", "publisher": "A made-up college", "kind": "guideline", "tier": 1}
-    said = {name: str(value) for name, value in kept.items()}
-    upload(FEVER, **said, jurisdictions="GB, INT", audience="lay", version_label="1.0", licence="CC0-1.0", may_send="1")
+    fields_given = {name: str(value) for name, value in kept.items()}
+    upload(
+        FEVER,
+        **fields_given,
+        jurisdictions="GB, INT",
+        audience="lay",
+        version_label="1.0",
+        licence="CC0-1.0",
+        may_send="1",
+    )
     second = upload(FEVER + "\nA correction.\n")
     assert {name: second[name] for name in kept} == kept
     assert (second["edition"], second["jurisdictions"], second["audience"]) == (2, ["GB", "INT"], "lay")

@@ -23,7 +23,7 @@ def real_names() -> list[str]:
     return sorted({row["category"].replace(":", ": ", 1) for row in rows})
 
 
-def test_real_tags_can_be_told_apart_on_two_lines() -> None:
+def test_real_tags_differ_on_two_lines() -> None:
     names = real_names()
     cut = [name for name in names if len(name) > 40]
     assert len({name[:34] for name in cut}) < len(cut)  # cut at the end, some would be alike

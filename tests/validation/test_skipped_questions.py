@@ -35,7 +35,7 @@ def reads(user: User, *languages: str) -> None:
     PhysicianProfile.objects.update_or_create(user=user, defaults={"languages": list(languages)})
 
 
-def asked(loopback: Loopback) -> CoverageWorld:  # noqa: F811  # the fixture
+def world_with_questions(loopback: Loopback) -> CoverageWorld:  # noqa: F811  # the fixture
     world = matching()
     ask_physicians(run=world.run(loopback.url), at=timezone.now())
     return world
@@ -47,18 +47,18 @@ def two_pairs(db: None) -> PairWorld:
 
 
 def test_coverage_questions_reach_only_who_reads_the_case(loopback: Loopback) -> None:  # noqa: F811
-    world = asked(loopback)
+    world = world_with_questions(loopback)
     Case.objects.filter(benchmark=world.benchmark).update(language="zh-Hans")
-    one, other = world.physicians
-    reads(one, "en", "da")
+    first_reader, other = world.physicians
+    reads(first_reader, "en", "da")
     reads(other, "zh")
     question = open_decisions(world.benchmark, other)[0]
     path = f"/b/{world.benchmark.slug}/rubric-coverage/decide/"
-    assert not open_decisions(world.benchmark, one).exists()
-    assert signed_in(one).get(path).status_code == 200  # nothing to do
-    assert signed_in(one).get(f"{path}{question.public_id}/").status_code == 404
+    assert not open_decisions(world.benchmark, first_reader).exists()
+    assert signed_in(first_reader).get(path).status_code == 200  # nothing to do
+    assert signed_in(first_reader).get(f"{path}{question.public_id}/").status_code == 404
     assert signed_in(other).get(f"{path}{question.public_id}/").status_code == 200
-    assert [len(list(todos_of(user))) for user in (one, other)] == [0, 1]
+    assert [len(list(todos_of(user))) for user in (first_reader, other)] == [0, 1]
     # What they have decided before they changed their profile stays theirs.
     decide(decision=question, answer=question.OF_POINTS[0] if question.stage == "coverage" else "needed", by=other,
            at=timezone.now())  # fmt: skip
@@ -68,13 +68,13 @@ def test_coverage_questions_reach_only_who_reads_the_case(loopback: Loopback) ->
 
 def test_pairs_reach_only_who_reads_the_case(two_pairs: PairWorld) -> None:
     Case.objects.filter(benchmark=two_pairs.benchmark, key="P1").update(language="zh")
-    one, other, unsaid = two_pairs.physicians
-    reads(one, "en", "da")
+    first_reader, other, unsaid = two_pairs.physicians
+    reads(first_reader, "en", "da")
     reads(other, "zh", "en")
-    pairs = [sorted(row.key for row in open_pairs(two_pairs.benchmark, user)) for user in (one, other, unsaid)]
+    pairs = [sorted(row.key for row in open_pairs(two_pairs.benchmark, user)) for user in (first_reader, other, unsaid)]
     assert pairs == [["P2"], ["P1", "P2"], ["P1", "P2"]]
     path = f"/b/ward/pairs/judge/{two_pairs.pair('P1').public_id}/"
-    assert [signed_in(user).get(path).status_code for user in (one, other)] == [404, 200]
+    assert [signed_in(user).get(path).status_code for user in (first_reader, other)] == [404, 200]
 
 
 def test_my_work_lists_what_the_home_page_lists(two_pairs: PairWorld) -> None:
@@ -91,10 +91,10 @@ def test_my_work_lists_what_the_home_page_lists(two_pairs: PairWorld) -> None:
 
 
 def test_a_skipped_question_gives_no_answer_and_does_not_come_back(loopback: Loopback) -> None:  # noqa: F811
-    world = asked(loopback)
-    one, other = world.physicians
-    client, slug = signed_in(one), world.benchmark.slug
-    before = open_decisions(world.benchmark, one).count()
+    world = world_with_questions(loopback)
+    first_reader, other = world.physicians
+    client, slug = signed_in(first_reader), world.benchmark.slug
+    before = open_decisions(world.benchmark, first_reader).count()
     first = client.get(f"/b/{slug}/rubric-coverage/decide/")["Location"]
     assert "Skip: cannot judge" in client.get(first).content.decode()
     sent = client.post(f"{first}skip", {"reason": "Outside my field."})
@@ -102,7 +102,7 @@ def test_a_skipped_question_gives_no_answer_and_does_not_come_back(loopback: Loo
     row = CoverageDecision.objects.get(public_id=first.rstrip("/").rpartition("/")[2])
     assert (row.answer, row.decided_by, row.skips.get().reason) == ("", None, "Outside my field.")
     assert queue_counts([row.run_id])[row.run_id].decided == 0
-    assert open_decisions(world.benchmark, one).count() == before - 1
+    assert open_decisions(world.benchmark, first_reader).count() == before - 1
     assert open_decisions(world.benchmark, other).count() == before
     page = signed_in(world.admin).get(f"/b/{slug}/rubric-coverage/{row.run.public_id}/").content.decode()
     assert "Outside my field." in page and "Skipped by physicians and still open: 1" in page
@@ -110,20 +110,20 @@ def test_a_skipped_question_gives_no_answer_and_does_not_come_back(loopback: Loo
     client.post(f"{first}skip", {})
     assert SkippedQuestion.objects.count() == 1
     answer = "full" if row.stage == "coverage" else "needed"
-    decide(decision=row, answer=answer, by=one, at=timezone.now())
+    decide(decision=row, answer=answer, by=first_reader, at=timezone.now())
     assert not SkippedQuestion.objects.exists()
     with pytest.raises(Conflict, match="but not skip it"):
-        skip_decision(decision=row, reason="", by=one, at=timezone.now())
+        skip_decision(decision=row, reason="", by=first_reader, at=timezone.now())
     with pytest.raises(Conflict, match="Someone else"):
         skip_decision(decision=row, reason="", by=other, at=timezone.now())
 
 
 def test_a_skipped_pair_gives_no_judgement_and_does_not_come_back(two_pairs: PairWorld) -> None:
-    one, other, _third = two_pairs.physicians
+    first_reader, other, _third = two_pairs.physicians
     path = f"/api/v1/benchmarks/ward/pairs-to-judge/{two_pairs.pair('P1').public_id}/skip/"
-    assert signed_in(one).post(path, {"why": ""}, content_type="application/json").status_code == 400
-    assert signed_in(one).post(path, {}, content_type="application/json").status_code == 204
-    assert [row.key for row in open_pairs(two_pairs.benchmark, one)] == ["P2"]
+    assert signed_in(first_reader).post(path, {"why": ""}, content_type="application/json").status_code == 400
+    assert signed_in(first_reader).post(path, {}, content_type="application/json").status_code == 204
+    assert [row.key for row in open_pairs(two_pairs.benchmark, first_reader)] == ["P2"]
     assert open_pairs(two_pairs.benchmark, other).count() == 2
     assert not PairJudgement.objects.exists() and two_pairs.pair("P1").state == NearMissPair.State.PROPOSED
     page = signed_in(two_pairs.admin).get(f"/b/ward/pairs/{two_pairs.pair('P1').public_id}/").content.decode()
@@ -131,4 +131,4 @@ def test_a_skipped_pair_gives_no_judgement_and_does_not_come_back(two_pairs: Pai
     two_pairs.judge("P1", by=0)
     assert not SkippedQuestion.objects.exists()
     with pytest.raises(Conflict, match="but not skip it"):
-        skip_pair(pair=two_pairs.pair("P1"), reason="", by=one, at=timezone.now())
+        skip_pair(pair=two_pairs.pair("P1"), reason="", by=first_reader, at=timezone.now())

@@ -7,8 +7,8 @@ import { toast } from "./toast.js";
 import { wordsOf } from "./words.js";
 
 /**
- * @typedef {{ url: string, text: string, label?: string, isPage?: boolean }} Step `url`: the endpoint that undoes it, or
- *   with `isPage` the page to go back to; `text`: what was done; `label` of the button, without it *Undo*
+ * @typedef {{ url: string, text: string, label?: string, isPage?: boolean }} Step `url`: the endpoint that undoes it,
+ *   or with `isPage` the page to go back to; `text`: what was done; `label` of the button, without it *Undo*
  * @typedef {Step & { until: number }} Offer `until`: milliseconds since 1970
  */
 

@@ -219,7 +219,7 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     assert client.get(f"{place}/decisions/", {"side": "nobody"}).status_code == 404
 
 
-def test_differing_numbers_of_criteria_are_said_beforehand_and_refused_in_the_language_of_who_asked() -> None:
+def test_differing_numbers_of_criteria_are_shown_before_and_refused_in_the_reader_s_language() -> None:
     """Four cases with six positive criteria and one with two."""
     study, written = physicians_study()
     other = CaseFactory(benchmark=study.benchmark, key="case-99", rubric=[1, 1, -3])

@@ -149,6 +149,6 @@ def test_label_rows_without_texts_are_one_fault_with_the_command_that_reads_them
     (fault, *_rest) = refused(write(tmp_path / "judge.jsonl", judged))
     assert "rubric: 70, this one is the first." in fault
     # A row that has some of the texts is an error of its own.
-    one, *others = ROWS
-    faults = refused(write(tmp_path / "mixed.jsonl", [{**one, "rubric": None}, *others]))
+    first, *others = ROWS
+    faults = refused(write(tmp_path / "mixed.jsonl", [{**first, "rubric": None}, *others]))
     assert any("line 1, rubric" in fault for fault in faults), faults

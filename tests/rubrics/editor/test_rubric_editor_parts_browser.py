@@ -131,7 +131,7 @@ def test_points_that_are_refused_stay_as_typed_and_become_no_other_number(new_pa
     assert points.get_attribute("aria-invalid") is None
 
 
-def test_what_is_not_sent_for_review_is_said_and_must_be_sent_again(new_page: Callable[..., Page], watch: Any) -> None:
+def test_a_rubric_that_was_not_sent_for_review_must_be_sent_again(new_page: Callable[..., Page], watch: Any) -> None:
     author = factories.UserFactory()
     benchmark = factories.BenchmarkFactory()
     AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")

@@ -23,7 +23,8 @@ export const OTHER_REASON = "other";
 /**
  * @param {LabelState} state
  * @param {{ isAcuity: boolean, isLevels?: boolean, isRead?: boolean }} question a level needs a certainty, too, and
- *   cannot tell a reason, which a note explains if it is another one; a level that is read in a response needs its words
+ *   cannot tell a reason, which a note explains if it is another one; a level that is read in a response needs its
+ *   words
  * @returns {boolean}
  */
 export function isComplete(state, { isAcuity, isLevels = false, isRead = false }) {

@@ -4,7 +4,8 @@ import { axisOf } from "./rubric_model.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
- * @typedef {{ only_positive: boolean, lowest: number, highest: number, target?: number }} Rules of the benchmark, for points
+ * @typedef {{ only_positive: boolean, lowest: number, highest: number, target?: number }} Rules of the benchmark, for
+ *   points
  */
 
 const MAX_POINTS = 10;
