@@ -148,15 +148,8 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
         "language": F("response__case__language"),
         "length": Length("response__text"),
     }
-    columns: tuple[str, ...] = (
-        "public_id",
-        "agreement",
-        "criteria",
-        "adjudicator",
-        "other_group",
-        "created_at",
-        "finished_at",
-    )
+    columns: tuple[str, ...] = ("public_id", "agreement", "criteria", "adjudicator", "other_group")
+    columns += ("created_at", "finished_at")
     columns += tuple(about_work)
     open_rows, done_rows = (rows.annotate(**about_work) for rows in (open_, done))
     rows = {
