@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Ruling
 from tests.annotation.conftest import build_workshop
 from tests.conftest import Watch
@@ -21,17 +22,17 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_the_user_menu_is_inside_a_narrow_window(new_page: NewPage, language: str) -> None:
-    workshop = build_workshop(annotators_per_item=2, check_policy="all")
-    for user in (workshop.adjudicator, workshop.checker, workshop.annotator, workshop.admin):
+    workshop = build_workshop(annotators_per_item=2)
+    for user in (workshop.adjudicator, workshop.annotator, workshop.admin):
         user.language = language
         user.save()
-    workshop.batch.refresh_from_db()
-    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
-        decide(row, "met" if row.annotator_id == workshop.annotator.pk else "not_met")
+    row = workshop.conflict()
+    waiting = access.open_adjudications(workshop.adjudicator)
+    services.claim_adjudication(adjudicator=workshop.adjudicator, waiting=waiting)
     places = [
         (workshop.adjudicator, "/work/adjudications/"),
-        (workshop.checker, "/work/checks/"),
-        (workshop.annotator, "/work/"),
+        (workshop.adjudicator, f"/work/adjudications/{row.public_id}/"),
+        (workshop.annotator, f"/work/{workshop.queue()[1].public_id}/"),
         (workshop.admin, "/"),
     ]
     for user, url in places:
