@@ -64,5 +64,6 @@ window.listOperations = (ui) => {
     }
   });
   label.append(box);
+  place.setAttribute("aria-label", "Operations");
   place.append(label, ...groups);
 };
