@@ -127,7 +127,7 @@ def test_a_skipped_pair_gives_no_judgement_and_does_not_come_back(two_pairs: Pai
     assert open_pairs(two_pairs.benchmark, other).count() == 2
     assert not PairJudgement.objects.exists() and two_pairs.pair("P1").state == NearMissPair.State.PROPOSED
     page = signed_in(two_pairs.admin).get(f"/b/ward/pairs/{two_pairs.pair('P1').public_id}/").content.decode()
-    assert f"Skipped by {one}" in " ".join(page.split())
+    assert f"Skipped by {first_reader}" in " ".join(page.split())
     two_pairs.judge("P1", by=0)
     assert not SkippedQuestion.objects.exists()
     with pytest.raises(Conflict, match="but not skip it"):
