@@ -132,7 +132,7 @@ class AnswerSerializer(StrictSerializer, Plain):
     answer = serializers.ChoiceField(choices=CoverageDecision.Answer.choices)
 
 
-class SkipSerializer(StrictSerializer, Plain):
+class SkippedQuestionSerializer(StrictSerializer, Plain):
     """Why the caller cannot judge a question, if they say so."""
 
     reason = serializers.CharField(max_length=MAX_REASON_LENGTH, required=False, allow_blank=True, default="")
@@ -250,11 +250,11 @@ def question(request: Request, slug: str, public_id: str) -> Response:
     return Response(QuestionSerializer(selectors.question_of(row)).data)
 
 
-@extend_schema(request=SkipSerializer, responses={204: None}, operation_id="coverage_skip")
+@extend_schema(request=SkippedQuestionSerializer, responses={204: None}, operation_id="coverage_skip")
 @api_view(["POST"])
 def skip(request: Request, slug: str, public_id: str) -> Response:
     """Skip a question that the caller cannot judge: it gives no answer, and others decide it."""
     row = access.get_coverage_decision(request.user, slug, public_id)
-    payload = valid(SkipSerializer(data=request.data))
+    payload = valid(SkippedQuestionSerializer(data=request.data))
     skip_decision(decision=row, reason=payload["reason"], by=_user(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -28,7 +28,7 @@ from rubrics.api.serializers import ImportSerializer
 from rubrics.models import Case, ImportJob
 from rubrics.services import create_import
 from validation import access
-from validation.coverage.api import SkipSerializer
+from validation.coverage.api import SkippedQuestionSerializer
 from validation.models import ErrorKind, NearMissPair, PairJudgement
 from validation.near_miss import MAX_FIND_LENGTH, MAX_REPLACE_LENGTH
 from validation.pairs import selectors, services
@@ -230,11 +230,11 @@ def judgement(request: Request, slug: str, public_id: str) -> Response:
     return Response(PairJudgementSerializer(own).data)
 
 
-@extend_schema(request=SkipSerializer, responses={204: None}, operation_id="pairs_skip")
+@extend_schema(request=SkippedQuestionSerializer, responses={204: None}, operation_id="pairs_skip")
 @api_view(["POST"])
 def skip(request: Request, slug: str, public_id: str) -> Response:
     """Skip a pair that the caller cannot judge: it gives no judgement, and others judge it."""
     row = access.get_pair_to_judge(request.user, slug, public_id)
-    payload = valid(SkipSerializer(data=request.data))
+    payload = valid(SkippedQuestionSerializer(data=request.data))
     skip_pair(pair=row, reason=payload["reason"], by=_user(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
