@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agreement.exports.decisions import decisions_file
+from consilium.core.parameters import required
 from consilium.core.schema import RefusalSerializer
 from rubrics.access import get_benchmark
 
@@ -22,4 +23,4 @@ class Decisions(APIView):
         operation_id="decisions_csv",
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
-        return decisions_file(get_benchmark(request.user, slug), request.query_params.get("rater", ""))
+        return decisions_file(get_benchmark(request.user, slug), required(request, "rater"))

@@ -36,11 +36,6 @@ class DeclaredParameters(BasePermission):
         """True, or `ValidationError`."""
         declared = _parameters_of(request, view)
         faults = {name: _fault(declared.get(name), request.query_params.getlist(name)) for name in request.query_params}
-        faults |= {
-            name: _("This parameter is required.")
-            for name, parameter in declared.items()
-            if parameter.required and not request.query_params.get(name)
-        }
         faults = {name: fault for name, fault in faults.items() if fault}
         if faults:
             raise ValidationError({name: [fault] for name, fault in faults.items()})
@@ -96,6 +91,13 @@ def _is_number(text: str) -> bool:
         return text.isascii() and math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def required(request: Request, name: str) -> str:
+    """The value of a parameter that must be sent; asked after access, so that strangers get the 404 of any object."""
+    if not (value := request.query_params.get(name, "")):
+        raise ValidationError({name: [_("This parameter is required.")]})
+    return value
 
 
 def whole_number(request: Request, name: str, *, default: int, low: int = 0, high: int = 10**MAX_DIGITS - 1) -> int:

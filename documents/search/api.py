@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.parameters import whole_number
+from consilium.core.parameters import required, whole_number
 from documents import access
 from documents.references import page_label, short_reference
 from documents.search.finding import MAX_LIMIT, Hit, search
@@ -72,6 +72,7 @@ class HitsSerializer(serializers.Serializer[Any]):
 def passages(request: Request, slug: str) -> Response:
     """Search the passages of a benchmark's documents by words; filters are those of the page."""
     benchmark = access.get_read_benchmark(request.user, slug)
+    required(request, "q")
     form = SearchForm(request.query_params, benchmark=benchmark)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})

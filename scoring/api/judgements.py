@@ -10,7 +10,7 @@ from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from consilium.core.parameters import whole_number
+from consilium.core.parameters import required, whole_number
 from rubrics.api.named import named_candidate
 from scoring import access
 from scoring.api.serializers import Plain
@@ -50,7 +50,7 @@ def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
     run = access.get_run(request.user, slug, public_id)
     if run.purpose != JudgeRun.Purpose.GRADE:
         raise Http404
-    candidate = named_candidate(judges_and_runs.candidates_of(run), request.query_params["candidate"])
+    candidate = named_candidate(judges_and_runs.candidates_of(run), required(request, "candidate"))
     sample = whole_number(request, "sample", default=0)
     if sample not in samples_of(run, candidate):
         raise ValidationError({"sample": [_("This run has no such sample of this candidate.")]})
