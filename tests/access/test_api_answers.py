@@ -129,10 +129,10 @@ def test_every_operation_answers_what_the_schema_declares(world: World, schema: 
 def refused_queries(operation: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """(query, the parameter that a refusal has to name), by what the operation declares."""
     parameters = {each["name"]: each for each in operation.get("parameters", []) if each["in"] == "query"}
-    required = "".join(f"{name}=x&" for name, each in parameters.items() if each.get("required"))
+    required = "".join(f"{name}=1&" for name, each in parameters.items() if each.get("required"))
     yield f"{required}nonsense=1", "nonsense"
     for name, each in parameters.items():
-        others = "".join(f"{other}=x&" for other, own in parameters.items() if own.get("required") and other != name)
+        others = "".join(f"{other}=1&" for other, own in parameters.items() if own.get("required") and other != name)
         if each.get("required"):
             yield others, name
         wrong = ["zzz"] if each["schema"].get("enum") or each["schema"]["type"] in ("integer", "boolean") else []
