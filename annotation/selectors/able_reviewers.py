@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from annotation.models import Adjudication, Assignment, Batch, Involvement, Membership, Part
-from annotation.selectors.languages_read import languages_read
 from consilium.core.language_tags import can_read
 from consilium.core.languages import language_name
 
@@ -246,15 +246,12 @@ class UnreadWork:
         return [language_name(tag) for tag in self.languages]
 
 
-def unread_assignments(rows: QuerySet[Assignment]) -> list[int]:
-    """Those of the open pieces ``rows`` (ids) whose annotator does not read the case, though its batch matches."""
-    return [pk for pk, _batch, _user, _language, _at in _unread(rows)]
-
-
 def unread_work(batches: Collection[int]) -> list[UnreadWork]:
     """Open work of ``batches`` that was assigned before its annotator named the languages they read; two queries."""
     by_annotator: dict[tuple[int, int], list[tuple[str, datetime]]] = defaultdict(list)
-    for _pk, batch, user, language, at in _unread(Assignment.objects.filter(batch__in=batches)):
+    rows = unread(Assignment.objects.filter(batch__in=batches, purpose=Assignment.Purpose.WORK))
+    columns = rows.order_by("pk").values_list("batch", "annotator", "case__language", "batch__created_at")
+    for batch, user, language, at in columns:
         by_annotator[batch, user].append((language, at))
     return [
         UnreadWork(
@@ -265,17 +262,19 @@ def unread_work(batches: Collection[int]) -> list[UnreadWork]:
 
 
 def own_unread(user: int) -> QuerySet[Assignment]:
-    """Open responses of one person in open batches, in languages that they do not read."""
+    """Open responses of one person in open batches, in languages that they do not read.
+
+    Gold items are among them: their annotator could tell them apart if they alone stayed.
+    """
     rows = Assignment.objects.filter(annotator=user, batch__status=Batch.Status.OPEN)
-    return Assignment.objects.filter(pk__in=unread_assignments(rows))
+    return unread(rows.exclude(purpose=Assignment.Purpose.QUALIFICATION))
 
 
-def _unread(rows: QuerySet[Assignment]) -> list[tuple[int, int, int, str, datetime]]:
-    open_work = rows.filter(
-        status__in=Assignment.OPEN, purpose=Assignment.Purpose.WORK, batch__match_languages=True, batch__imported=False
-    ).exclude(case__language="")
-    pieces = list(
-        open_work.order_by("pk").values_list("pk", "batch", "annotator", "case__language", "batch__created_at")
+def unread(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """The open ones of ``rows`` whose annotator does not read the case, where the batch matches languages."""
+    return rows.filter(
+        unread_by(OuterRef("annotator"), "case"),
+        status__in=Assignment.OPEN,
+        batch__match_languages=True,
+        batch__imported=False,
     )
-    languages = languages_read({piece[2] for piece in pieces})
-    return [piece for piece in pieces if not can_read(languages[piece[2]], piece[3])]

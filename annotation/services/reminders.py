@@ -43,7 +43,8 @@ class Reminded:
 def open_work_in(batch: Batch) -> list[OpenWork]:
     """The people with open work in the batch, and how much; checkers count what they hold and what they may claim."""
     tasks = (
-        (Assignment.objects.filter(purpose=Assignment.Purpose.WORK), "annotator", Assignment.OPEN, ""),
+        # Gold items are counted, too: the number is that of *My work*.
+        (Assignment.objects.exclude(purpose=Assignment.Purpose.QUALIFICATION), "annotator", Assignment.OPEN, ""),
         (LabelTask.objects.all(), "annotator", LabelTask.OPEN, "cases"),
         (WritingTask.objects.all(), "writer", WritingTask.OPEN, "writing"),
     )

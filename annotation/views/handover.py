@@ -5,6 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,8 +20,8 @@ from annotation import access
 from annotation.dashboard.names import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.labels.handover_views import hand_over_cases
-from annotation.models import Batch
-from annotation.selectors.able_reviewers import unread_assignments
+from annotation.models import Assignment, Batch
+from annotation.selectors.able_reviewers import unread
 from annotation.services import slots
 from annotation.writing.admin_views import hand_over as hand_over_writing
 from consilium.core.errors import DomainError
@@ -48,17 +50,23 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     rows = movable(batch, public_ids=pieces, holder=holder)
     only_unread = holder is not None and bool(params.get("unread"))
     if only_unread:
-        rows = rows.filter(pk__in=unread_assignments(rows))
+        rows = unread(rows)
     moved = hand_over_of(batch, rows, people)
     if request.method == "POST":
-        return _move(request, batch, moved, back=_back(batch, physician if holder else ""))
+        gold = Assignment.objects.filter(batch=batch, annotator=holder, purpose=Assignment.Purpose.GOLD)
+        beside = unread(gold) if only_unread else gold.none()
+        return _move(request, batch, moved, beside=beside, back=_back(batch, physician if holder else ""))
     context = {"benchmark": batch.group.benchmark, "batch": batch, "moved": moved,
                "physician": physician if holder else "", "unread": only_unread, "administers": True}  # fmt: skip
     template = "annotation/handover/handover.html#handover" if request.htmx else "annotation/handover/handover.html"
     return render(request, template, context)
 
 
-def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str) -> HttpResponse:
+@transaction.atomic
+def _move(
+    request: SignedInRequest, batch: Batch, moved: HandOver, *, beside: QuerySet[Assignment], back: str
+) -> HttpResponse:
+    """Move the work; ``beside``, the gold items in the same languages, leave their annotator with it, unnoticed."""
     to, why = request.POST.get("to", ""), ""
     try:
         if not moved.pieces:
@@ -80,6 +88,8 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str)
             words = ngettext(
                 "%(person)s has %(number)d more assignment.", "%(person)s has %(number)d more assignments.", number
             ) % {"person": taker.person.shown, "number": number}
+        if beside.exists():
+            slots.release(assignments=beside, by=request.user, at=timezone.now())
         stayed = len(moved.pieces) - number
         if stayed:
             words += " " + ngettext(

@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Batch
+from annotation.services.reminders import open_work_in
 from tests.annotation.conftest import build_workshop
 from tests.annotation.test_languages_read import admin_of, clinic, reads, signed_in
 from tests.factories import ExpertGroupFactory, decide, make_batch, member
@@ -146,3 +147,40 @@ def test_a_message_names_work_that_its_annotator_cannot_read_and_they_release_wh
     assert own.post("/work/release-unread/").status_code == 302
     live = Assignment.objects.filter(batch=batch, annotator=annotator).exclude(status="released")
     assert sorted(live.values_list("case__language", flat=True)) == ["en", "zh"], "what was begun stays"
+
+
+def test_gold_items_in_a_language_not_read_are_told_of_and_released_like_other_work() -> None:
+    group = ExpertGroupFactory(benchmark=clinic("en", "de", "de", "de"))
+    annotator = member(group)
+    batch = make_batch(group)
+    gold = Assignment.objects.filter(batch=batch, case__language="de").first()
+    assert gold is not None
+    Assignment.objects.filter(pk=gold.pk).update(purpose="gold", slot=None)
+    reads(annotator, "en")
+    own = signed_in(annotator)
+    admin = admin_of(group.benchmark)
+    page = admin.get(f"/b/{group.benchmark.slug}/batches/{batch.public_id}/").content.decode()
+    assert "2 responses in languages" in " ".join(page.split()), "to the admin gold is no work"
+    assert [work.count for work in open_work_in(batch)] == [4], "as on My work"
+    text = "3 responses assigned to you are in languages that you do not read."
+    assert text in " ".join(own.get("/work/").content.decode().split())
+    own.post("/work/release-unread/")
+    live = Assignment.objects.filter(annotator=annotator).exclude(status="released")
+    assert list(live.values_list("case__language", flat=True)) == ["en"]
+
+
+def test_gold_items_leave_with_the_work_that_an_admin_hands_over() -> None:
+    group = ExpertGroupFactory(benchmark=clinic("en", "de", "de"))
+    annotator = member(group)
+    batch = make_batch(group)
+    gold = Assignment.objects.filter(batch=batch, case__language="de").first()
+    assert gold is not None
+    Assignment.objects.filter(pk=gold.pk).update(purpose="gold", slot=None)
+    reads(annotator, "en")
+    pseudonym = annotator.pseudonyms.get().pseudonym
+    admin_of(group.benchmark).post(
+        f"/b/{group.benchmark.slug}/batches/{batch.public_id}/handover/",
+        {"physician": pseudonym, "unread": "1", "to": "pool"},
+    )
+    live = Assignment.objects.filter(annotator=annotator).exclude(status="released")
+    assert list(live.values_list("case__language", flat=True)) == ["en"]
