@@ -36,7 +36,9 @@ ABOUT = {
         "returned was resubmitted, or an audit has cases for you."
     ),
     Kind.RETURNED: gettext_lazy("A checker returned a response to you with a note."),
-    Kind.DUE: gettext_lazy("Three days and one day before your work is due, and once when it is overdue."),
+    Kind.DUE: gettext_lazy(
+        "Three days and one day before your work is due, once when it is overdue, and when an admin reminds you of it."
+    ),
     Kind.COMMENT: gettext_lazy("Someone commented on a response that you grade, check or manage."),
     Kind.HELD_BACK: gettext_lazy("Assignments to you, or to a physician of a benchmark that you run, are paused."),
     Kind.INVITATION: gettext_lazy("You were added to a benchmark or to an expert group."),

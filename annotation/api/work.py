@@ -20,6 +20,7 @@ from annotation import access, services
 from annotation.api import serializers
 from annotation.models import Adjudication, Assignment
 from annotation.selectors import reading_pages
+from annotation.selectors.queue_order import in_order_of_adjudication
 from annotation.services import slots
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.errors import Conflict
@@ -279,9 +280,9 @@ def check_release(request: Request, public_id: str) -> Response:
 )
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
-    """Conflicts that you hold or may take, lowest agreement first."""
+    """Conflicts that you hold or may take: those you hold, then the lowest agreement, then those you released."""
     rows = _narrowed(request, access.open_adjudications(request.user), "group__benchmark")
-    rows = access.with_batch(rows).select_related("group__benchmark").order_by("agreement", "pk")
+    rows = in_order_of_adjudication(access.with_batch(rows).select_related("group__benchmark"), _me(request))
     return page_of(request, rows, serializers.AdjudicationListSerializer)
 
 
@@ -372,6 +373,6 @@ def adjudication_finish(request: Request, public_id: str) -> Response:
 @api_view(["POST"])
 def adjudication_release(request: Request, public_id: str) -> Response:
     """Put the adjudication back for another adjudicator, who continues from your rulings."""
-    row = access.get_held_adjudication(request.user, public_id)
+    row = _held_adjudication(request, public_id)
     services.release_adjudication(adjudication=row, adjudicator=_me(request))
     return Response(status=status.HTTP_204_NO_CONTENT)

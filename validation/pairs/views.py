@@ -217,6 +217,7 @@ def _judge_page(
         "benchmark": benchmark,
         "pair": row,
         "judged": own is not None,
+        "judged_at": own.judged_at if own is not None else None,
         "reference": reference,
         "candidate": candidate,
         "turns": turns_of(row.case),

@@ -98,6 +98,28 @@ def test_a_judgement_survives_a_lost_connection_and_a_closed_page(new_page: Call
     assert PairJudgement.objects.get().grade == "flawed"
 
 
+def test_a_kept_judgement_does_not_replace_a_later_one(new_page: Callable[..., Page], watch: Watch) -> None:
+    watch.allow("net::ERR_INTERNET_DISCONNECTED")
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {})
+    page = new_page(user=world.physicians[0])
+    page.goto("/b/ward/pairs/judge/")
+    page.wait_for_load_state()
+    place, context = page.url, page.context
+    context.set_offline(True)
+    for key in "136":
+        page.keyboard.press(key)
+    page.keyboard.press("s")
+    expect(page.locator("#question-status")).to_contain_text("Not sent: the connection was lost.")
+    page.close()
+    world.judge("P1", by=0)  # on another device
+    stored = PairJudgement.objects.values().get()
+    context.set_offline(False)
+    later = context.new_page()
+    later.goto(place)
+    expect(later.locator("#question-status")).to_contain_text("You have answered this question since.")
+    assert PairJudgement.objects.values().get() == stored
+
+
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_pages_fit(new_page: Callable[..., Page], width: int) -> None:
     pairs = [scripted("P1 5-3w | 5-3w")]

@@ -100,7 +100,10 @@ async function finish(url, values, showMessage) {
   try {
     takeUpKept();
     await queue.flushAll();
-    if (!sheet.writable) return; // the page has said why by then
+    if (!sheet.writable) {
+      returnDialog?.close(); // the notice on the page says why
+      return;
+    }
     if (queue.questions.size) showMessage(text("asked"));
     else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
     else leaving = await finishNow(url, values, showMessage);

@@ -60,9 +60,14 @@ export function choose(outcome, row = rowInSight()) {
   if (!mayWrite() || !row || !canBeSet(row, outcome)) return;
   const isSame = outcome === row.dataset.outcome;
   if (isSame && isReasonOpen(row)) {
-    // The reason of a ruling belongs to the ruling; a reason for another outcome is given up with that outcome.
+    // A reason belongs to its outcome; a reason for another outcome is given up with that outcome.
     if (isRewritten(row, outcome)) {
       saveWithReason(row);
+      return;
+    }
+    if (!sheet.adjudicating && !isTouched(row) && earlyReason(row)) {
+      showLack(row, text("early_same"));
+      existingReasonField(row).focus();
       return;
     }
     closeReason(row);
@@ -75,11 +80,11 @@ export function choose(outcome, row = rowInSight()) {
 
 /**
  * @param {HTMLElement} row
- * @param {string} outcome that was ruled
+ * @param {string} outcome that is stored
  */
 function isRewritten(row, outcome) {
   const field = existingReasonField(row);
-  return sheet.adjudicating && reasonBox(row)?.dataset.outcome === outcome && field.value !== field.defaultValue;
+  return reasonBox(row)?.dataset.outcome === outcome && field.value !== field.defaultValue;
 }
 
 /** @param {HTMLElement} row */

@@ -5,6 +5,7 @@
  * @typedef {object} Kept
  * @property {string} url where it is sent
  * @property {[name: string, value: string][]} fields without the token of the page, which changes
+ * @property {string} answered when the person had last answered the question, as the page said; empty: not yet
  */
 
 /**
@@ -29,5 +30,5 @@ export function keptAnswer(kept, origin) {
   const isField = (/** @type {any} */ field) => Array.isArray(field) && field.every((part) => typeof part === "string");
   if (typeof kept?.url !== "string" || !kept.url.startsWith(`${origin}/`)) return null;
   if (!Array.isArray(kept.fields) || !kept.fields.every(isField)) return null;
-  return { url: kept.url, fields: kept.fields };
+  return { url: kept.url, fields: kept.fields, answered: String(kept.answered ?? "") };
 }

@@ -14,7 +14,9 @@ import "./keys.js";
 
 const text = wordsOf("question-words");
 const status = optionalElement("question-status", HTMLElement);
-const question = status?.closest("[data-question]")?.getAttribute("data-question") ?? "";
+const box = status?.closest("[data-question]");
+const question = box?.getAttribute("data-question") ?? "";
+const answered = box?.getAttribute("data-answered") ?? "";
 const who = document.getElementById("session-ended")?.dataset.who ?? "";
 /** @type {SaveStore<any>} */
 const store = new SaveStore(() => localStorage, `consilium.question:${who}:`);
@@ -122,7 +124,7 @@ document.addEventListener("submit", (event) => {
   const form = targetWithin(event, "[data-question-form]");
   if (!(form instanceof HTMLFormElement) || !status) return;
   event.preventDefault();
-  waiting = { url: form.action, fields: fieldsOf(new FormData(form, event.submitter)) };
+  waiting = { url: form.action, fields: fieldsOf(new FormData(form, event.submitter)), answered };
   failures = 0;
   store.put(question, waiting);
   form.closest("dialog")?.close();
@@ -141,7 +143,9 @@ window.addEventListener("beforeunload", (event) => {
 
 /* What an earlier visit could not send. */
 waiting = status ? keptAnswer(store.get(question), location.origin) : null;
-if (waiting) {
+if (waiting && waiting.answered !== answered) {
+  drop(text("newer")); // the same person has answered since, here or on another device
+} else if (waiting) {
   restore();
   send();
 }

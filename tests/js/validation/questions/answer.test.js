@@ -17,7 +17,7 @@ test("the token of the page and files are not kept", () => {
 });
 
 test("a kept answer is sent to this site alone", () => {
-  const kept = { url: `${ORIGIN}/b/ward/`, fields: [["answer", "none"]] };
+  const kept = { url: `${ORIGIN}/b/ward/`, fields: [["answer", "none"]], answered: "" };
   assert.deepEqual(keptAnswer(kept, ORIGIN), kept);
   assert.equal(keptAnswer({ ...kept, url: "https://example.org.evil/b/" }, ORIGIN), null);
   assert.equal(keptAnswer({ ...kept, url: 7 }, ORIGIN), null);
