@@ -93,6 +93,29 @@ def test_a_new_reason_is_saved_when_the_same_outcome_is_chosen_again(new_page: N
     assert list(Ruling.objects.values_list("outcome", "reason")) == [("met", "It names a dose.")]
 
 
+def test_the_annotators_outcome_does_not_discard_a_reason_that_waits(new_page: NewPage) -> None:
+    page = checking(new_page)
+    page.keyboard.press("t")
+    field = page.locator(".criterion.current [data-reason]")
+    expect(field).to_be_focused()
+    page.keyboard.type("No dose.")
+    page.keyboard.press("Enter")  # the row has the focus then, so that keys choose the outcome
+    expect(page.locator("[data-reason-lack]:visible")).to_contain_text("Choose an outcome.")
+    page.keyboard.press("n")
+    expect(page.locator("[data-reason-lack]:visible")).to_contain_text("outcome is kept without a reason")
+    expect(field).to_have_value("No dose.")
+    page.locator(".criterion.current [data-set=met]").click()
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.keyboard.press("t")
+    expect(field).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(" Only a unit.")
+    page.locator(".criterion.current [data-set=met]").click()  # the same outcome again saves the new reason
+    expect(page.locator(".criterion.current .note")).to_have_text("No dose. Only a unit.")
+    assert Amendment.objects.values_list("outcome", "reason").get() == ("met", "No dose. Only a unit.")
+
+
 def test_an_empty_reason_is_named_beside_its_field(new_page: NewPage) -> None:
     page = checking(new_page)
     lack = page.locator("[data-reason-lack]:visible")
