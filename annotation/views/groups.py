@@ -27,6 +27,9 @@ from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 
 
+RENAME_ID = "rename-%s"  # the page has another field of this name
+
+
 @require_safe
 @signed_in
 def groups(request: SignedInRequest, slug: str) -> HttpResponse:
@@ -74,7 +77,7 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
 def rename(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Give the group another name."""
     row = access.get_administered_group(request.user, slug, public_id)
-    form = GroupForm(request.POST)
+    form = GroupForm(request.POST, auto_id=RENAME_ID)
     if form.is_valid():
         try:
             services.rename_group(group=row, name=form.cleaned_data["name"])
@@ -144,7 +147,7 @@ def _page(
         "group": row,
         "members": members,
         "form": form,
-        "rename_form": rename_form or GroupForm(initial={"name": row.name}),
+        "rename_form": rename_form or GroupForm(initial={"name": row.name}, auto_id=RENAME_ID),
         "may_delete": not members and services.is_unused(row),
         "refused": refused,
         # Names and addresses are for admins alone; researchers see pseudonyms, as in exported files.

@@ -38,7 +38,7 @@ def test_a_file_is_imported_and_read(
     page.get_by_label("Publisher").fill("A made-up college")
     page.get_by_label("Passages may be sent to models").check()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("Enter the licence before you allow any use.")).to_be_visible()
+    expect(page.get_by_text("Enter the licence before you allow any use.", exact=True)).to_be_visible()
     expect(page.get_by_label("Publisher")).to_have_value("A made-up college")
     assert axe_violations(page) == []
     page.locator("input[type=file]").set_input_files(file)

@@ -210,7 +210,7 @@ def make_readers(admin: Page) -> None:
     admin.get_by_role("button", name="Create group").click()
     for key in READERS:
         admin.locator("#id_email").fill(f"{key}@example.org")
-        admin.locator("[name=name]").fill(f"Dr. {key}")
+        admin.locator("#id_name").fill(f"Dr. {key}")
         admin.get_by_label("Role").select_option("annotator")
         admin.get_by_role("button", name="Add", exact=True).click()
         expect(admin.get_by_role("row").filter(has_text=f"{key}@example.org")).to_be_visible()

@@ -62,7 +62,7 @@ def make_group(admin: Page, name: str) -> None:
     for role, keys in GROUPS[name].items():
         for key in keys:
             admin.locator("#id_email").fill(f"{key}@example.org")
-            admin.locator("[name=name]").fill(f"Dr. {key.upper()}")
+            admin.locator("#id_name").fill(f"Dr. {key.upper()}")
             admin.get_by_label("Role").select_option(role)
             admin.get_by_role("button", name="Add", exact=True).click()
             expect(admin.get_by_role("row").filter(has_text=f"{key}@example.org")).to_be_visible()
