@@ -26,7 +26,6 @@ from consilium.core.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 
-
 RENAME_ID = "rename-%s"  # the page has another field of this name
 
 
