@@ -84,16 +84,12 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 ]
                 if new_item
                 else [],
-                since=_SINCE[since[new_item.id].kind] if new_item and new_item.id in since else "",
-                since_line=_in_both(since.get(new_item.id)) if new_item else None,
+                since=_SINCE[since.present[new_item.id].kind] if new_item and new_item.id in since.present else "",
+                since_line=_in_both(since.present.get(new_item.id)) if new_item else None,
             )
         )
     listed = {line.old.id for line in diff.lines if line.old is not None}
-    rows += [
-        Row(line=line, since="removed")
-        for line in since.values()
-        if line.old is not None and line.new is None and line.old.id not in listed
-    ]
+    rows += [Row(line=line, since="removed") for line in since.gone if line.item.id not in listed]
     if before is not None:
         rows.sort(key=lambda row: not row.comes_first)
     for number, row in enumerate(rows, start=1):
@@ -112,7 +108,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
-        "cited": cited.describe(case.benchmark, [*diff.citations, *Diff(list(since.values())).citations]),
+        "cited": cited.describe(case.benchmark, [*diff.citations, *Diff(since.lines).citations]),
         "rows": rows,
         # The first of the criteria that are as they were, below those that changed.
         "first_unchanged": len(changed) + 1 if changed and len(changed) < len(rows) else 0,
@@ -138,12 +134,31 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
 _SINCE = {Kind.NEW: "new", Kind.CHANGED: "changed", Kind.REWORDED: "changed"}
 
 
-def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, CriterionChange]:
-    """Item → what became of it since this reader reviewed the rubric; without those that are the same."""
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What changed since this reader reviewed the rubric; criteria that are the same are in neither.
+
+    A criterion whose text the author replaced by a wholly other one in the same row is in both, under the same id: the
+    new text in ``present``, the former one in ``gone``.
+    """
+
+    present: dict[str, CriterionChange] = field(default_factory=dict)  # by the id of the current item
+    gone: list[CriterionChange] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[CriterionChange]:
+        """All of them."""
+        return [*self.present.values(), *self.gone]
+
+
+def _since(mine: RubricReview | None, items: list[DraftItem]) -> Since:
     if mine is None or mine.content is None:
-        return {}
-    lines = compare(items_of(mine.content), items).lines
-    return {line.item.id: line for line in lines if line.kind is not Kind.SAME}
+        return Since()
+    changed = [line for line in compare(items_of(mine.content), items).lines if line.kind is not Kind.SAME]
+    return Since(
+        present={line.new.id: line for line in changed if line.new is not None},
+        gone=[line for line in changed if line.new is None],
+    )
 
 
 def _in_both(line: CriterionChange | None) -> CriterionChange | None:

@@ -105,6 +105,23 @@ def test_a_second_round_shows_the_words_that_the_reviewer_read(client: Client) -
     assert page.index("Too vague") < page.index('id="criteria-to-review"')
 
 
+def test_a_second_round_shows_both_texts_of_a_criterion_that_was_replaced_in_its_row(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    rubric, _items = drafted(case, writer)
+    first = [DraftItem("n1", "Names the dose", 4), DraftItem("n2", "Asks about allergies", 3)]
+    write(rubric, first, writer)
+    send(rubric, writer)
+    return_draft(rubric=rubric, reviewer=reviewer, comment="Not the dose", item_comments={}, at=timezone.now())
+    write(rubric, [replace(first[0], text="Refers to a cardiologist within two days"), first[1]], writer)
+    send(rubric, writer)
+    page = flat(review(case, reviewer, client))
+    assert places(page) == ["1", "2", "–"]
+    assert page.count("new since your review") == 1 and page.count("removed since your review") == 1
+    assert "Refers to a cardiologist within two days" in page and re.search(r"<del ?>Names the dose</del>", page)
+
+
 def test_a_second_round_of_a_later_version_compares_with_both(client: Client) -> None:
     benchmark = BenchmarkFactory(slug="b")
     writer, reviewer = author(benchmark), author(benchmark)
