@@ -149,12 +149,16 @@ def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
+def _open_requests(user: Any, benchmark: Any) -> QuerySet[RevisionRequest]:
+    """Open requests for criteria of cases that count, in a language that ``user`` reads; by primary keys."""
+    return RevisionRequest.objects.filter(
+        rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
+    ).exclude(unread_by(user, "rubric__case"))
+
+
 _rewordings = CompiledQuery(
     lambda user, benchmark: (
-        RevisionRequest.objects.filter(
-            rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
-        )
-        .exclude(unread_by(user, "rubric__case"))
+        _open_requests(user, benchmark)
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text", "criterion")
         .annotate(n_requests=Count("pk"), reason=Max("reason"), latest=Max("created_at"))
         .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]
@@ -166,9 +170,7 @@ def criteria_to_reword(user: User, benchmark: Benchmark) -> int:
     """How many criteria `rewordings` would list without a limit."""
     if not access.may_see_grading_evidence(user, benchmark):
         return 0
-    requests = RevisionRequest.objects.filter(
-        rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
-    )
+    requests = _open_requests(user.pk, benchmark.pk)
     return requests.values("rubric__case", "criterion").distinct().count()
 
 

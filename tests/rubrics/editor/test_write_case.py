@@ -12,12 +12,13 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from accounts.identity import opaque_name
-from accounts.models import User
+from accounts.models import PhysicianProfile, User
 from rubrics.editor.case_content import unready_content
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import open_findings
 from rubrics.editor.rules import AuthoringRules, rules_of
 from rubrics.models import AuthoringTime, Benchmark, Case, RevisionRequest
+from rubrics.navigation import todos
 from rubrics.services import give_authoring_role
 from rubrics.services.case_editing import suggested_key
 from rubrics.services.drafts import open_draft, save_draft
@@ -270,6 +271,24 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
     ResponseFactory(case=case)
     make_batch(group)
     assert client.get("/b/b/write/").context["rewordings"] == []
+
+
+@pytest.mark.slow
+def test_requests_to_reword_are_counted_in_the_languages_that_the_author_reads(
+    author: User, benchmark: Benchmark
+) -> None:
+    for language in ("en", "da"):
+        case = CaseFactory(benchmark=benchmark, language=language)
+        RevisionRequest.objects.create(
+            rubric=case.rubrics.get(), criterion=case.criteria.first(), reason="Vague", created_at=timezone.now()
+        )
+
+    def left() -> list[str]:
+        return [str(row.left) for row in todos(author) if row.task == "To reword"]
+
+    assert left() == ["2 criteria"]
+    PhysicianProfile.objects.create(user=author, languages=["da"])
+    assert left() == ["1 criterion"]
 
 
 def test_time_is_believed_as_far_as_the_clock_allows(client: Client, author: User, benchmark: Benchmark) -> None:
