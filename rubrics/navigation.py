@@ -132,7 +132,7 @@ def todos(user: User) -> Iterator[Todo]:
     for benchmark in benchmarks:
         mine, url = waiting[benchmark.pk], f"{reverse('rubrics:write', args=[benchmark.slug])}#waiting"
         reviews = reverse("rubrics:reviews", args=[benchmark.slug])
-        of_cases = Counter(line.label for line in waiting_for(user, benchmark) if not line.elsewhere)
+        of_cases = Counter(line.label for line in waiting_for(user, benchmark, elsewhere=False))
         to_reword = criteria_to_reword(user, benchmark)
         criteria = ngettext("%(n)d criterion", "%(n)d criteria", to_reword) % {"n": to_reword}
         rows: list[tuple[navigation.Text, int, str, navigation.Text, str]] = [
@@ -140,12 +140,21 @@ def todos(user: User) -> Iterator[Todo]:
             (_("To review"), mine.reviews, "", _("Review"), reviews),
             (_("To reword"), to_reword, criteria, _("Show the criteria"), url),
             (_("Your drafts"), mine.drafts, "", _("Continue writing"), url),
-            *((label, number, "", _("Show the cases"), url) for label, number in of_cases.items()),
+            *((label, number, _cut(number), _("Show the cases"), url) for label, number in of_cases.items()),
         ]
         for task, number, words, button, address in rows:
             if number:
                 left = words or ngettext("%(n)d case", "%(n)d cases", number) % {"n": number}
                 yield Todo(task, "", benchmark.title, left=left, button=button, url=address)
+
+
+def _cut(number: int) -> str:
+    """The words for a list of `MAX_LINES` cases, of which there may be more; else empty."""
+    from rubrics.waiting import MAX_LINES
+
+    if number < MAX_LINES:
+        return ""
+    return ngettext("%(n)d case or more", "%(n)d cases or more", number) % {"n": number}
 
 
 def starts(user: User) -> Iterator[str]:

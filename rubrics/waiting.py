@@ -17,31 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """A line of the list *To do*: a case, and why it is there.
-
-    ``elsewhere``: the line is about work on another page, which the home page lists by itself; ``key`` then has the
-    words of the link.
-    """
+    """A line of the list *To do*: a case, and why it is there. About work on another page, ``key`` names the link."""
 
     label: Text
     key: Text  # of the case
     address: str
     detail: str = ""
-    elsewhere: bool = False
 
 
 # With a case, the lines of that case alone.
 Source = Callable[[User, Benchmark, Case | None], Iterable[Waits]]
 
-_sources: list[Source] = []
+MAX_LINES = 20  # a source lists at most this many cases under one label
+
+_sources: dict[Source, bool] = {}  # whether its lines are about work on another page
 
 
-def register(source: Source) -> None:
-    """Add a source of lines."""
-    if source not in _sources:
-        _sources.append(source)
+def register(source: Source, *, elsewhere: bool = False) -> None:
+    """Add a source of lines. ``elsewhere``: about work on another page, which the home page lists by itself."""
+    _sources.setdefault(source, elsewhere)
 
 
-def waiting_for(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
-    """All lines for an author, or those of one case."""
-    return [line for source in _sources for line in source(user, benchmark, case)]
+def waiting_for(user: User, benchmark: Benchmark, case: Case | None = None, *, elsewhere: bool = True) -> list[Waits]:
+    """All lines for an author, or those of one case; without ``elsewhere``, none about work on another page."""
+    sources = [source for source, of_other_page in _sources.items() if elsewhere or not of_other_page]
+    return [line for source in sources for line in source(user, benchmark, case)]

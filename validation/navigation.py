@@ -100,7 +100,7 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None) -> Iterat
             if card.key == benchmark.slug and card.action is not None:
                 button, url = card.action
                 for figure in card.figures:
-                    yield Waits(figure.label, button, url, detail=str(figure.value), elsewhere=True)
+                    yield Waits(figure.label, button, url, detail=str(figure.value))
 
 
 def register() -> None:
@@ -130,7 +130,7 @@ def register() -> None:
     )
     navigation.register_start(starts)
     todo.register(todos)
-    waiting.register(waiting_lines)
+    waiting.register(waiting_lines, elsewhere=True)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)
     navigation.register_home_card(points_cards)

@@ -25,9 +25,7 @@ from rubrics import cited
 from rubrics.editor import editing
 from rubrics.editor.citation import Citation, citations_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor
-from rubrics.waiting import Waits
-
-MAX_CASES = 20
+from rubrics.waiting import MAX_LINES, Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +183,7 @@ def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) ->
         .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=offered.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)) & ~unread_by(user.pk, ""), ~Q(Exists(reviewed)), n_open__gt=0)
-        .order_by("key")[:MAX_CASES]
+        .order_by("key")[:MAX_LINES]
     )
     return [
         Waits(

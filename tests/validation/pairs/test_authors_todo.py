@@ -7,14 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.translation import override
 from playwright.sync_api import Page
 
+from rubrics import waiting
 from rubrics.editor.draft_content import items_of
+from rubrics.navigation import todos
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import return_draft, send_to_review
 from rubrics.services.revisions import request_revision
+from rubrics.waiting import Waits, waiting_for
 from tests import factories
 from tests.validation.pairs.pair_world import PairWorld, make_world, scripted
 
@@ -60,7 +66,14 @@ def page_of(world: PairWorld, path: str) -> str:
     return " ".join(answer.content.decode().split())
 
 
-KINDS = ["Returned to you", "To review", "To reword", "Your drafts", "Pairs to judge", "Suggestions to decide"]
+KINDS = [
+    "Returned to you",
+    "To review",
+    "To reword",
+    "Your drafts",
+    "Pairs of texts to compare",
+    "Suggestions to decide",
+]
 
 
 def test_home_lists_each_kind_of_work_of_an_author_with_its_number(world: PairWorld) -> None:
@@ -74,7 +87,7 @@ def test_home_lists_each_kind_of_work_of_an_author_with_its_number(world: PairWo
         "To review": "1 case",
         "To reword": "2 criteria",
         "Your drafts": "1 case",
-        "Pairs to judge": "1",
+        "Pairs of texts to compare": "1",
         "Suggestions to decide": "1 case",
     }
     assert sorted(rows) == sorted(KINDS)
@@ -87,8 +100,46 @@ def test_writing_lists_the_same_kinds_with_work_of_other_pages(world: PairWorld)
     rows = re.findall(r'<span class="badge[^"]*">\s*(.*?)\s*</span> <a href="([^"#]*)', listed[0])
     # A row here is about one draft.
     assert sorted({label.replace("draft", "drafts") for label, _url in rows}) == sorted(KINDS)
-    assert dict(rows)["Pairs to judge"] == "/b/worked/pairs/judge/"
-    assert page.count("Pairs to judge") == 1
+    assert dict(rows)["Pairs of texts to compare"] == "/b/worked/pairs/judge/"
+    assert page.count("Pairs of texts to compare") == 1
+
+
+def test_home_asks_for_work_of_other_pages_once_and_not_for_each_benchmark(world: PairWorld) -> None:
+    author = world.physicians[0]
+    with CaptureQueriesContext(connection) as of_home:
+        assert [str(row.task) for row in todos(author)][-1] == "Suggestions to decide"
+    with CaptureQueriesContext(connection) as of_writing:
+        assert "Pairs of texts to compare" in [str(line.label) for line in waiting_for(author, world.benchmark)]
+    assert [
+        any("validation_" in query["sql"] for query in queries.captured_queries) for queries in (of_home, of_writing)
+    ] == [False, True]
+
+
+def test_a_list_that_is_cut_is_not_counted_as_if_it_were_whole(
+    world: PairWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(number: int) -> str:
+        monkeypatch.setitem(waiting._sources, source, False)
+        lines[:] = [Waits("Cases to sort", f"case {n}", "/") for n in range(number)]
+        (row,) = [row for row in todos(world.physicians[0]) if row.task == "Cases to sort"]
+        return str(row.left)
+
+    def source(*_arguments: object) -> list[Waits]:
+        return lines
+
+    lines: list[Waits] = []
+    assert [left(1), left(19), left(20)] == ["1 case", "19 cases", "20 cases or more"]
+    with override("zh-hans"):
+        assert left(20) == "20 个或更多病例"
+
+
+def test_cases_with_suggestions_are_listed_up_to_the_same_number(world: PairWorld) -> None:
+    run = factories.DraftingRunFactory(benchmark=world.benchmark)
+    for number in range(2, 23):
+        case = factories.CaseFactory(benchmark=world.benchmark, key=f"suggested-{number}", rubric=0)
+        factories.SuggestionFactory(case=case, run=run, number=number)
+    (row,) = [row for row in todos(world.physicians[0]) if row.task == "Suggestions to decide"]
+    assert row.left == "20 cases or more"
 
 
 @pytest.mark.django_db(transaction=True)
