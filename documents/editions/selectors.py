@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from accounts.unread_cases import unread_by
 from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import nearest_words
 from rubrics.access import is_author
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricItem
-from rubrics.waiting import Waits
+from rubrics.waiting import MAX_LINES, Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +95,21 @@ def citing_criteria(edition: Document) -> list[CitingCriterion]:
     ]
 
 
-MAX_WAITING = 20
-
-
 def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
-    """Lines of the authors' dashboard: published rubrics that cite an edition with a later one; two queries.
+    """Lines of the authors' dashboard: published rubrics that cite an edition with a later one.
 
-    They are those on which ``user`` wrote, or nobody did here, as in imported ones. A version that is being written
-    shows it at the citation, so its case is left out.
+    They are those on which ``user`` wrote, or which ``user`` reads and on which nobody wrote here, as on imported ones.
+    A version that is being written shows it at the citation, so its case is left out.
     """
+    if not is_author(user, benchmark):
+        return []
     own = {} if case is None else {"rubric__case": case}
     writers = RubricContributor.objects.filter(rubric=OuterRef("rubric"))
     written = Rubric.objects.filter(case=OuterRef("rubric__case"), status__in=["draft", "in_review"])
     items = (
         RubricItem.objects.exclude(citations=[])
         .filter(
-            Q(Exists(writers.filter(user=user.pk))) | ~Q(Exists(writers)),
+            Q(Exists(writers.filter(user=user.pk))) | (~Q(Exists(writers)) & ~unread_by(user.pk, "rubric__case")),
             ~Q(Exists(written.filter(draft__isnull=False))),
             rubric__in=Rubric.objects.current(),
             rubric__case__benchmark=benchmark,
@@ -120,7 +120,7 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) ->
     )
     rows = list(items.values_list("rubric__case__key", "rubric__case__public_id", "citations"))
     cited = {entry["passage"] for *_case, entries in rows for entry in entries}
-    if not cited or not is_author(user, benchmark):
+    if not cited:
         return []
     superseded = Passage.objects.filter(
         public_id__in=cited, document__collection__benchmark=benchmark, document__superseded_by__isnull=False
@@ -138,7 +138,7 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) ->
             address=reverse("rubrics:write-rubric", args=[benchmark.slug, public_id]),
             detail=", ".join(names),
         )
-        for (key, public_id), names in list(by_case.items())[:MAX_WAITING]
+        for (key, public_id), names in list(by_case.items())[:MAX_LINES]
     ]
 
 

@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import PhysicianProfile
+from documents.editions.selectors import waiting_lines
 from rubrics.models import AuthoringRole, Case, RubricContributor
 from rubrics.services.drafts import open_draft
 from rubrics.waiting import waiting_for
@@ -72,9 +74,23 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
     make_document(collection, ["Record an ECG at once."])
     line = ("Cites a superseded edition", "chest", "Chest pain in adults")
     assert listed(author) == [line] == listed(other)  # nobody here wrote it
+    danish, _client = signed_in(case)
+    PhysicianProfile.objects.create(user=danish, languages=["da"])
+    assert listed(danish) == []  # the case is in English
     assert "Cites a superseded edition" in client.get("/b/b/write/").text
     at = timezone.now()
     RubricContributor.objects.create(rubric=rubric, user=other, first_at=at, last_at=at)
     assert (listed(author), listed(other)) == ([], [line])
+    PhysicianProfile.objects.create(user=other, languages=["da"])
+    assert listed(other) == [line]  # who wrote it may read it
     open_draft(case=case, by=other, at=timezone.now())  # the editor shows it at the citation
     assert listed(other) == []
+
+
+def test_nothing_is_read_for_who_is_no_author(case: Case, django_assert_num_queries: Any) -> None:
+    collection = make_collection(case.benchmark)
+    cited_rubric(case, [[cite(make_document(collection, [ECG]).passages.get(), "an ECG")]])
+    make_document(collection, ["Record an ECG at once."])
+    stranger = UserFactory()
+    with django_assert_num_queries(1):
+        assert waiting_lines(stranger, case.benchmark) == []
