@@ -232,6 +232,8 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
         criteria: list[Criterion | None] = [*Criterion.objects.filter(pk__in=row.criteria).order_by("pk")]
         for criterion in criteria or [None]:
             _ask_for_revision(row, criterion, auditor, at)
+    # Of two auditors who finish the last cases at once, the second must see what the first one finished.
+    CaseAudit.objects.select_for_update(no_key=True).get(pk=row.audit_id)
     notify_of_finding(row, at=at)
     return row
 
@@ -306,8 +308,14 @@ def confirm_removal(*, audit: CaseAudit, case: Case, reason: str, by: User, at: 
 
 @transaction.atomic
 def keep_case(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
-    """Decline to remove a case that an auditor proposed to remove. The auditor's finding stays in the figures."""
+    """Decline to remove a case that an auditor proposed to remove. The auditor's finding stays in the figures.
+
+    `Conflict` where the case is excluded already.
+    """
     reason = checked_reason(reason)
+    # An admin who excludes the case at this moment is waited for.
+    if Case.objects.select_for_update(no_key=True).get(pk=case.pk).excluded_at is not None:
+        raise Conflict(_("The case “%(case)s” is already excluded.") % {"case": case.key})
     proposals = audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False)
-    if case.excluded_at is not None or not proposals.update(kept_reason=reason, kept_by=by, kept_at=at):
+    if not proposals.update(kept_reason=reason, kept_by=by, kept_at=at):
         raise DomainError(_("No auditor has proposed to remove this case."))

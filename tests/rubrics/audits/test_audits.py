@@ -6,20 +6,31 @@ import json
 import threading
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Notification, PhysicianProfile, User
 from accounts.notices import words_of
+from consilium.core.errors import Conflict
 from rubrics.audits.access import open_to
 from rubrics.audits.drawing import tags_and_languages
 from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rates
-from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish, plan_audit, take_case
+from rubrics.audits.services import (
+    AuditFinding,
+    AuditTerms,
+    confirm_removal,
+    create_audit,
+    finish,
+    keep_case,
+    plan_audit,
+    take_case,
+)
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 from tests.results import result_of
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -332,6 +343,56 @@ def test_auditors_and_admins_are_notified() -> None:
         f"An auditor proposes to remove case {removed} in “Audit”.",
         "All cases of the audit “Audit” are submitted.",
     }
+
+
+def _finished(item: AuditItem, auditor: User) -> None:
+    finish(item=item, auditor=auditor, finding=AuditFinding(SOUND, (), "sound", ""), version=item.version, at=AT)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_admins_are_notified_where_two_auditors_finish_the_last_cases_at_once() -> None:
+    benchmark = bench("own", KEYS[:2])
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=AT)
+    taken = []
+    for auditor in (auditor_of(benchmark), auditor_of(benchmark)):
+        item = take_case(auditor=auditor, benchmark=benchmark, at=AT)
+        assert item is not None
+        taken.append((item, auditor))
+
+    def finish_the_other() -> None:
+        _finished(*taken[1])
+        connection.close()
+
+    def waits_or_is_done() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY"
+                "(pg_blocking_pids(pid)))"
+            )
+            return bool(cursor.fetchone()[0]) or not thread.is_alive()
+
+    thread = threading.Thread(target=finish_the_other)
+    with transaction.atomic():
+        _finished(*taken[0])
+        thread.start()
+        wait_until(waits_or_is_done, message="the other auditor has finished, or waits for this one")
+    thread.join()
+    notices = Notification.objects.filter(user=benchmark.roles.get().user)
+    assert [words_of(row).text for row in notices] == ["All cases of the audit “Audit” are submitted."]
+
+
+def test_a_case_that_another_admin_excluded_meanwhile_is_not_kept(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = audit_form
+    finding = {"answers": {**SOUND, "correctness": False}, "outcome": "remove", "comment": "No such disease."}
+    send(client, item, "submit", **finding)
+    seen, admin = Case.objects.get(pk=item.case_id), benchmark.roles.get().user
+    confirm_removal(audit=item.audit, case=item.case, reason="No such disease.", by=admin, at=AT)
+    with pytest.raises(Conflict, match=f"The case “{seen.key}” is already excluded."):
+        keep_case(audit=item.audit, case=seen, reason="It does exist.", by=admin, at=AT)
+    item.refresh_from_db()
+    assert item.kept_at is None
 
 
 @pytest.mark.django_db
