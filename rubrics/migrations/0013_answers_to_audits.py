@@ -5,6 +5,17 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
+from django.db.migrations.exceptions import IrreversibleError
+
+
+def refuse_requests_without_criterion(apps, schema_editor):
+    """Stop with a sentence before anything is undone: the former column takes no request without a criterion."""
+    n_requests = apps.get_model("rubrics", "RevisionRequest").objects.filter(criterion=None).count()
+    if n_requests:
+        raise IrreversibleError(
+            f"Requests to revise a rubric as a whole: {n_requests}. They name no criterion, which the version before "
+            "this one requires. Nothing was changed."
+        )
 
 
 class Migration(migrations.Migration):
@@ -70,4 +81,6 @@ class Migration(migrations.Migration):
             model_name='audititem',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('kept_at', None), ('kept_reason', '')), models.Q(('kept_at__isnull', False), ('outcome', 'remove'), models.Q(('kept_reason', ''), _negated=True)), _connector='OR'), name='rubrics_audit_kept'),
         ),
+        # Last, so that it is the first to run backwards.
+        migrations.RunPython(migrations.RunPython.noop, refuse_requests_without_criterion),
     ]

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pgtrigger
@@ -14,8 +16,12 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
+from django.db.migrations.exceptions import IrreversibleError
 from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
 
+from rubrics.models import RevisionRequest
+from tests.factories import CaseFactory
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +40,18 @@ def named(catalog: str) -> set[tuple[str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(queries[catalog])
         return set(cursor.fetchall())
+
+
+def test_the_answers_to_audits_are_not_undone_while_a_request_has_no_criterion() -> None:
+    migration = import_module("rubrics.migrations.0013_answers_to_audits").Migration
+    last = migration.operations[-1]  # the first to run backwards
+    request_for_the_whole = partial(RevisionRequest.objects.create, reason="Lacks the dose", created_at=timezone.now())
+    rubric = CaseFactory().rubrics.get()
+    request_for_the_whole(rubric=rubric, criterion=rubric.items.first().criterion)
+    last.reverse_code(apps, None)
+    request_for_the_whole(rubric=rubric)
+    with pytest.raises(IrreversibleError, match="Requests to revise a rubric as a whole: 1"):
+        last.reverse_code(apps, None)
 
 
 def test_columns_references_constraints_indexes_and_triggers_are_all_there() -> None:

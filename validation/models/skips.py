@@ -14,7 +14,8 @@ from consilium.core.limits import MAX_REASON_LENGTH
 class SkippedQuestion(models.Model):
     """A question about coverage, or a pair, that a physician skipped. It stays open to others.
 
-    Its row goes when the same physician answers after all; the audit trail keeps it.
+    Its row is deleted when the same physician answers after all. The audit trail keeps the skip alone: the deletion
+    leaves no event.
     """
 
     decision = models.ForeignKey(
