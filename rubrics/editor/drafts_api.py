@@ -120,7 +120,7 @@ def _by_place(faults: Sequence[LineError]) -> Any:
     nested: dict[str, dict[str, list[str]]] = {}
     for fault in faults:
         if fault.line == 0:  # of the list as a whole
-            return [fault.message]
+            return [translate(fault.message)]
         fields = nested.setdefault(str(fault.line - 1), {})
         fields.setdefault(fault.field or "non_field_errors", []).append(translate(fault.message))
     return nested

@@ -66,3 +66,10 @@ def test_what_is_published_is_not_changed_and_admins_name_authors(author: Caller
     assert (response.status_code, response.json()["active"]) == (201, True)
     again = admin.send(f"b/authors/{response.json()['id']}/", {"active": False}, "patch")
     assert again.json()["active"] is False
+
+
+def test_a_list_that_is_none_is_refused_in_the_language_of_the_author(author: Caller, benchmark: Benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    author.headers["Accept-Language"] = "zh-hans"
+    refused = author.send(f"b/cases/{case.public_id}/draft/", {"version": 0, "items": "none"}, "put")
+    assert (refused.status_code, refused.json()["items"]) == (400, ["此处须为标准的列表。"])
