@@ -172,7 +172,7 @@ def _rubric_payload(case: Case, reader: User) -> dict[str, Any]:
     if rubric.status == Rubric.Status.PUBLISHED:
         nothing = editing.nothing_yet(case.benchmark)
         return {"status": rubric.status, **nothing, **editing.items_json(items, case.benchmark), "missing": []}
-    return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark, reader=reader)}
+    return {"status": rubric.status, **editing.draft_json(rubric.draft, case=case, reader=reader)}
 
 
 @extend_schema(methods=["GET"], responses=DraftSerializer)
@@ -204,7 +204,7 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
             at=timezone.now(),
         )
     except StaleSave as refused:
-        stored = editing.draft_json(refused.current, benchmark=case.benchmark, reader=_me(request))
+        stored = editing.draft_json(refused.current, case=case, reader=_me(request))
         current = {"status": Rubric.Status.DRAFT, **stored}
         return Response({"detail": str(refused), "current": current}, status=status.HTTP_409_CONFLICT)
     return Response(_rubric_payload(case, _me(request)))

@@ -38,20 +38,21 @@ def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     return published, from_rubric(list(published.items.select_related("criterion").order_by("position")))
 
 
-def draft_json(draft: RubricDraft, *, benchmark: Benchmark, reader: User) -> dict[str, Any]:
-    """A draft as JSON for the editor and the API, as ``reader`` may see it."""
+def draft_json(draft: RubricDraft, *, case: Case, reader: User) -> dict[str, Any]:
+    """A draft of ``case`` as JSON for the editor and the API, as ``reader`` may see it."""
     items = origins.shown_items(reader, draft.rubric, items_of(draft.content))
-    return {**saved_json(draft, benchmark=benchmark), **items_json(items, benchmark)}
+    return {**saved_json(draft, case=case), **items_json(items, case.benchmark)}
 
 
-def saved_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
-    """What there is to know of a draft beside its items."""
+def saved_json(draft: RubricDraft, *, case: Case) -> dict[str, Any]:
+    """What there is to know of a draft of ``case`` beside its items."""
+    items = items_of(draft.content)
     return {
         "draft": draft.rubric_id,  # the versions of each draft count from 1
         "version": draft.version,
         "saved_at": draft.saved_at.isoformat(),
         "saved_by": str(draft.saved_by) if draft.saved_by else "",
-        "missing": [*missing(items_of(draft.content), benchmark), *_naming_people(draft)],
+        "missing": [*missing(items, case.benchmark), *_naming_people(case, items)],
     }
 
 
@@ -95,13 +96,13 @@ def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, 
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
-def _naming_people(draft: RubricDraft) -> list[dict[str, Any]]:
+def _naming_people(case: Case, items: Sequence[DraftItem]) -> list[dict[str, Any]]:
     """What of the case and its criteria looks as if it named a person: it keeps the rubric from review as well."""
     return [
         {"line": finding.place.number, "field": finding.place.field, "message": finding.what_to_do}
         if finding.place.part == CRITERION
         else {"line": 0, "field": "privacy", "message": str(finding)}
-        for finding in open_findings(draft.rubric.case, items_of(draft.content))
+        for finding in open_findings(case, items)
     ]
 
 

@@ -47,7 +47,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     evidence = evidence_for(request.user, case)
     stands = editing.nothing_yet(case.benchmark)
     if draft is not None:
-        stands = editing.draft_json(draft, benchmark=case.benchmark, reader=request.user)
+        stands = editing.draft_json(draft, case=case, reader=request.user)
     rules = rules_of(case.benchmark)
     returned = _returned(rubric) if draft and rubric else None
     is_published = rubric is not None and rubric.status == Rubric.Status.PUBLISHED
@@ -108,7 +108,7 @@ def rubric_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     seen = request.GET.get("version"), request.GET.get("draft", str(rubric.pk))
     if seen == (str(rubric.draft.version), str(rubric.pk)) and rubric.status == Rubric.Status.DRAFT:
         return HttpResponse(status=204)  # nothing new
-    stands = editing.draft_json(rubric.draft, benchmark=case.benchmark, reader=request.user)
+    stands = editing.draft_json(rubric.draft, case=case, reader=request.user)
     return JsonResponse({**stands, "status": rubric.status})
 
 
@@ -149,7 +149,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
             refuse_another(rubric, seen if type(seen) is int else None)
             draft = save_draft(rubric=rubric, version=version, **options)
     except StaleSave as stale:
-        current = editing.draft_json(stale.current, benchmark=case.benchmark, reader=request.user)
+        current = editing.draft_json(stale.current, case=case, reader=request.user)
         body = stale_body(case.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
     except DraftRefused as refused:
@@ -157,7 +157,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         return JsonResponse(body, status=refused.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
-    current = editing.saved_json(draft, benchmark=case.benchmark)  # the page has the items
+    current = editing.saved_json(draft, case=case)  # the page has the items
     return JsonResponse(saved_body(case.public_id, version=current["version"], current=current))
 
 

@@ -6,13 +6,16 @@ import uuid
 from dataclasses import replace
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from consilium.core.versioning import StaleSave
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem, digest_for_review, digest_of, items_of, read_items, unready
+from rubrics.editor.editing import saved_json
 from rubrics.editor.rules import AuthoringRules, broken_rules
-from rubrics.models import Case
+from rubrics.models import Case, RubricDraft
 from rubrics.services.drafts import open_draft, save_draft
 from tests import factories
 
@@ -129,3 +132,15 @@ def test_a_save_names_the_version_that_it_saw() -> None:
         save_draft(rubric=rubric, items=[], version=1, client_id=uuid.uuid4(), by=by, at=at)
     assert stale.value.current.content["items"][0]["text"] == "Names the dose"
     assert rubric.contributors.get().user == by
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_what_a_save_answers_loads_no_case_again() -> None:
+    case = factories.CaseFactory(rubric=0, conversation=[{"role": "user", "content": "Call 212-555-0143."}])
+    rubric = open_draft(case=case, by=factories.UserFactory(), at=timezone.now())
+    draft = RubricDraft.objects.get(rubric=rubric)
+    with CaptureQueriesContext(connection) as queries:
+        missing = saved_json(draft, case=case)["missing"]
+    assert [row["line"] for row in missing if row["field"] == "privacy"] == [0]
+    assert [query["sql"] for query in queries if 'FROM "rubrics_case"' in query["sql"]] == []
