@@ -84,8 +84,8 @@ class OptionRefused(DomainError):
     """An option is not valid; ``row`` counts from 0, ``field`` is ``value``, ``label`` or ``help``."""
 
     def __init__(self, row: int, field: str, reason: str) -> None:
-        self.row, self.field = row, field
-        super().__init__(reason)
+        super().__init__(reason, field=field)
+        self.row = row
 
 
 class Unlabelled(DomainError):
