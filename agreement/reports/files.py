@@ -93,7 +93,8 @@ def _reference_and_left_out(report: Report, table: Table) -> list[str]:
     everything = next((row for row in table.rows if row[slices] == ALL_PAIRS), None)
     if everything is None:
         return []
-    words = sentences.left_out(dict(zip(table.columns, everything, strict=True)))
+    judged_by = (report.result or {}).get("facts", {}).get("judged_by") or "judge"
+    words = sentences.left_out(dict(zip(table.columns, everything, strict=True)), judged_by)
     return [f"The reference is {rater_in_words(str(report.parameters['rater_a']))}", words.removesuffix(".")]
 
 
