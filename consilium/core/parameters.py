@@ -43,7 +43,7 @@ class DeclaredParameters(BasePermission):
 
 
 def _parameters_of(request: Request, view: APIView) -> dict[str, OpenApiParameter]:
-    method = request.method or ""
+    method = "GET" if request.method == "HEAD" else request.method or ""  # HEAD is answered as GET is
     schema_class = getattr(getattr(view, method.lower(), None), "kwargs", {}).get("schema")
     if schema_class is None:
         return {}
