@@ -132,7 +132,7 @@ def save_decisions(
     version is not the version that the sender saw; `Conflict` if the work is no longer open to its annotator;
     `FaultsRefused` on an invalid criterion, outcome or evidence, and where two changes are of the same criterion.
     """
-    refuse_repeated(changes)
+    refuse_same_criterion_twice(changes)
     results = save_each_decision(assignment=assignment, annotator=annotator, changes=changes, at=at)
     refused = [(place, result) for place, result in enumerate(results, start=1) if result.status == "refused"]
     if refused:
@@ -147,7 +147,7 @@ def save_decisions(
     return [saved[criterion] for criterion in criteria]
 
 
-def refuse_repeated(changes: Sequence[DecisionInput]) -> None:
+def refuse_same_criterion_twice(changes: Sequence[DecisionInput]) -> None:
     """`FaultsRefused` names each entry whose criterion an entry before has as well."""
     first: dict[int, int] = {}
     errors = [
