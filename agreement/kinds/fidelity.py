@@ -82,20 +82,23 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < 1:
         raise WrongParameters(_("The margin must be a number between 0 and 1."), field="parameters.margin")
     named = named_raters(benchmark, parameters, *NAMES)
-    _two_of_physicians(benchmark, named["group_a"], named["group_b"])
+    _two_of_physicians(benchmark, {name: named[name] for name in ("group_a", "group_b")})
     return {**named, "margin": float(margin)}
 
 
-def _two_of_physicians(benchmark: Benchmark, *labels: str) -> None:
-    """Refuse an unsuitable ceiling: one of judges, or of one group with itself at another stage."""
-    for label in labels:
+def _two_of_physicians(benchmark: Benchmark, groups: Mapping[str, str]) -> None:
+    """Refuse an unsuitable ceiling: one of judges, or of one group with itself at another stage.
+
+    ``groups`` are labels of raters by the names of their parameters.
+    """
+    for name, label in groups.items():
         if resolve_rater(benchmark, label).is_judge:
             words = {"rater": label}
             raise WrongParameters(
                 _("The human ceiling must come from physicians, and %(rater)s is not a physician rater.") % words,
-                field="parameters.group_a",
+                field=f"parameters.{name}",
             )
-    if len({label.rpartition("@")[0] or label for label in labels}) < len(labels):
+    if len({label.rpartition("@")[0] or label for label in groups.values()}) < len(groups):
         raise WrongParameters(
             _("The human ceiling requires two groups; these are two stages of the same group."),
             field="parameters.group_b",
