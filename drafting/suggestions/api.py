@@ -128,13 +128,13 @@ def suggestions(request: Request, slug: str) -> Response:
     """Suggestions of the benchmark."""
     rows = _readable(request, slug)
     sent = {name: str(value) for name, value in request.query_params.items() if value}
-    if "case" in sent:
-        benchmark = get_written_benchmark(request.user, slug)
-        rows = rows.filter(case=named_case(Case.objects.filter(benchmark=benchmark), sent["case"]))
-    if "run" in sent:
+    if "run" in sent:  # before the others: a run that merely has none for a case is no fault
         rows = rows.filter(run__public_id=sent["run"])
         if not rows.exists():
             raise ValidationError({"run": [_("No suggestions of this run are here.")]})
+    if "case" in sent:
+        benchmark = get_written_benchmark(request.user, slug)
+        rows = rows.filter(case=named_case(Case.objects.filter(benchmark=benchmark), sent["case"]))
     if "state" in sent:
         rows = rows.filter(state=sent["state"])
     return page_of(request, rows.order_by("case", "run", "number"), SuggestionSerializer)
