@@ -15,7 +15,7 @@ from agreement.counting.frame import Frame, Index
 from agreement.counting.pairs import Pairs, PairStatus
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.reports.votes import Vote, votes_of
+from agreement.reports.votes import Ruled, Vote, votes_of
 from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
@@ -61,8 +61,8 @@ class Decided:
     a: str
     b: str
     group: str
-    votes_a: Sequence[Vote] = ()
-    votes_b: Sequence[Vote] = ()
+    votes_a: Sequence[Vote | Ruled] = ()
+    votes_b: Sequence[Vote | Ruled] = ()
 
 
 def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -> Evidence:

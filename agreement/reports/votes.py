@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from annotation.models import Amendment, Assignment, Decision, Physician
+from annotation.models import ExpertGroup, Physician
+from annotation.selectors.ratings import rulings_behind, votes_behind
 from consilium.core.labels import OUTCOME_LABELS
 from rubrics.models import Benchmark
 
@@ -17,7 +18,7 @@ GROUP = "group:"
 
 @dataclass(frozen=True)
 class Vote:
-    """A physician's own decision, and what a finished check changed it to, where it did."""
+    """A physician's own decision, and what the check changed it to, where it did."""
 
     physician: str
     outcome: str
@@ -33,42 +34,43 @@ class Vote:
         return _("%(physician)s: %(outcome)s, after the check: %(amended)s") % {**words, "amended": amended}
 
 
-def votes_of(benchmark: Benchmark, rater: str, pairs: Iterable[Pair]) -> dict[Pair, list[Vote]]:
-    """The votes of the group ``rater`` on some pairs, by pair; empty for a judge. In three queries."""
+@dataclass(frozen=True)
+class Ruled:
+    """What the group's adjudicator ruled, which counts in place of the votes."""
+
+    outcome: str
+
+    @property
+    def in_words(self) -> str:
+        """For a line below the votes."""
+        return _("Adjudicator: %(outcome)s") % {"outcome": OUTCOME_LABELS.get(self.outcome, self.outcome)}
+
+
+def votes_of(benchmark: Benchmark, rater: str, pairs: Iterable[Pair]) -> dict[Pair, list[Vote | Ruled]]:
+    """The votes that the outcomes of the group ``rater`` at its stage come from, and the ruling after them, by pair.
+
+    Empty for a judge. In a fixed number of queries.
+    """
     if not rater.startswith(GROUP):
         return {}
     name, stage = rater.removeprefix(GROUP), ""
     if "@" in name:
         name, _at, stage = name.rpartition("@")
+    group = ExpertGroup.objects.filter(benchmark=benchmark, name=name).first()
+    if group is None:
+        return {}
     chosen_pairs = set(pairs)
-    work = Assignment.objects.filter(
-        batch__group__benchmark=benchmark,
-        batch__group__name=name,
-        purpose=Assignment.Purpose.WORK,
-        submitted_at__isnull=False,
-        response__in={response for response, _criterion in chosen_pairs},
-    ).exclude(status=Assignment.Status.RELEASED)
-    criteria = {criterion for _response, criterion in chosen_pairs}
-    decisions = list(
-        Decision.objects.filter(assignment__in=work, criterion__in=criteria).values_list(
-            "assignment", "assignment__response", "criterion", "assignment__annotator", "outcome"
-        )
-    )
-    changes = Amendment.objects.filter(
-        check_row__assignment__in=work, check_row__finished_at__isnull=False, criterion__in=criteria
-    ).exclude(outcome="")
-    amended = {
-        (assignment, criterion): outcome
-        for assignment, criterion, outcome in changes.order_by("check_row__round").values_list(
-            "check_row__assignment", "criterion", "outcome"
-        )
-        if stage != "first"
-    }
-    people = {annotator for _assignment, _response, _criterion, annotator, _outcome in decisions}
-    names = dict(Physician.objects.filter(benchmark=benchmark, user__in=people).values_list("user", "pseudonym"))
-    votes: dict[Pair, list[Vote]] = {}
-    for assignment, response, criterion, annotator, outcome in decisions:
-        if (response, criterion) in chosen_pairs and outcome:
-            own = Vote(names.get(annotator, "–"), outcome, amended.get((assignment, criterion), ""))
-            votes.setdefault((response, criterion), []).append(own)
-    return {pair: sorted(own, key=lambda vote: vote.physician) for pair, own in votes.items()}
+    responses = {response for response, _criterion in chosen_pairs}
+    votes = votes_behind(group, stage, responses)
+    people = Physician.objects.filter(benchmark=benchmark, user__in={vote.annotator for vote in votes})
+    names = dict(people.values_list("user", "pseudonym"))
+    lines: dict[Pair, list[Vote | Ruled]] = {}
+    for vote in sorted(votes, key=lambda vote: names.get(vote.annotator, "–")):
+        if (vote.response, vote.criterion) in chosen_pairs:
+            amended = vote.outcome if vote.outcome != vote.own else ""
+            own = Vote(names.get(vote.annotator, "–"), vote.own, amended)
+            lines.setdefault((vote.response, vote.criterion), []).append(own)
+    for pair, outcome in (rulings_behind(group, responses) if stage == "final" else {}).items():
+        if pair in lines:
+            lines[pair].append(Ruled(outcome))
+    return lines

@@ -24,9 +24,9 @@ from rubrics.selectors.exclusion import counting
 
 STAGES = ("first", "checked", "final")
 
-# One row for each vote: response, criterion, outcome; for checked votes also the rubric.
+# One row for each vote: response, criterion, outcome, annotator, their own outcome; for checked votes also the rubric.
 _FIRST_VOTES = """
-    SELECT a.response_id, d.criterion_id, d.outcome
+    SELECT a.response_id, d.criterion_id, d.outcome, a.annotator_id, d.outcome AS own
     FROM annotation_batch b
     JOIN annotation_assignment a ON a.batch_id = b.id
     JOIN annotation_decision d ON d.assignment_id = a.id
@@ -34,13 +34,21 @@ _FIRST_VOTES = """
       AND a.purpose = 'work' AND a.status <> 'released'
 """
 _CHECKED_VOTES = """
-    SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome, a.rubric_id
+    SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome,
+           a.annotator_id, d.outcome AS own, a.rubric_id
     FROM annotation_batch b
     JOIN annotation_assignment a ON a.batch_id = b.id
     JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = a.round
     LEFT JOIN annotation_check c ON c.assignment_id = a.id AND c.round = a.round AND c.result = 'accepted'
     LEFT JOIN annotation_amendment m ON m.check_row_id = c.id AND m.criterion_id = d.criterion_id
     WHERE b.group_id = %(group)s AND a.status = 'accepted' AND d.outcome IS NOT NULL AND a.purpose = 'work'
+"""
+# A response has an adjudication for each version of its rubric that was in conflict; the last ruling holds.
+_RULINGS = """
+    SELECT DISTINCT ON (j.response_id, r.criterion_id) j.response_id, r.criterion_id, r.outcome
+    FROM annotation_adjudication j JOIN annotation_ruling r ON r.adjudication_id = j.id
+    WHERE j.group_id = %(group)s AND j.other_group_id IS NULL AND r.final_at IS NOT NULL
+    ORDER BY j.response_id, r.criterion_id, r.final_at DESC, j.id DESC
 """
 # The outcome that more annotators chose than any other; UNDECIDED on a tie.
 _MAJORITY = f"""
@@ -61,13 +69,7 @@ _FINAL = f"""
     SELECT g.response_id, g.criterion_id,
            CASE WHEN r.outcome IS NULL THEN g.code ELSE {outcome_code_sql("r.outcome")} END
     FROM ({_MAJORITY.format(votes=_CHECKED_VOTES)}) AS g
-    LEFT JOIN (
-        -- A response has an adjudication for each version of its rubric that was in conflict; the last ruling holds.
-        SELECT DISTINCT ON (j.response_id, r.criterion_id) j.response_id, r.criterion_id, r.outcome
-        FROM annotation_adjudication j JOIN annotation_ruling r ON r.adjudication_id = j.id
-        WHERE j.group_id = %(group)s AND j.other_group_id IS NULL AND r.final_at IS NOT NULL
-        ORDER BY j.response_id, r.criterion_id, r.final_at DESC, j.id DESC
-    ) AS r ON r.response_id = g.response_id AND r.criterion_id = g.criterion_id
+    LEFT JOIN ({_RULINGS}) AS r ON r.response_id = g.response_id AND r.criterion_id = g.criterion_id
 """
 
 
@@ -93,6 +95,39 @@ def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | Non
         "final": _FINAL,
     }[stage]
     return counting(fetch_ratings(query, {"group": group.pk}, within=within), group.benchmark_id)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalVote:
+    """One vote that a group's outcome of a pair comes from: what ``annotator`` (an id) decided, and what counts.
+
+    ``outcome`` differs from ``own`` where the check amended it.
+    """
+
+    response: int
+    criterion: int
+    annotator: int
+    own: str
+    outcome: str
+
+
+def votes_behind(group: ExpertGroup, stage: str, responses: Collection[int]) -> list[PersonalVote]:
+    """The votes that `group_ratings` of the stage counts on some responses (ids), rulings aside."""
+    query = f"""
+        SELECT response_id, criterion_id, annotator_id, own, outcome
+        FROM ({_FIRST_VOTES if stage == "first" else _CHECKED_VOTES}) AS votes WHERE response_id = ANY(%(responses)s)
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"group": group.pk, "responses": list(responses)})
+        return [PersonalVote(*row) for row in cursor.fetchall()]
+
+
+def rulings_behind(group: ExpertGroup, responses: Collection[int]) -> dict[tuple[int, int], str]:
+    """The rulings within a group that its stage ``final`` counts, by response and criterion (ids)."""
+    query = f"SELECT response_id, criterion_id, outcome FROM ({_RULINGS}) AS r WHERE response_id = ANY(%(responses)s)"
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"group": group.pk, "responses": list(responses)})
+        return {(response, criterion): outcome for response, criterion, outcome in cursor.fetchall()}
 
 
 _DIVIDED = f"""

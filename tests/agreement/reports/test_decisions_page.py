@@ -13,7 +13,8 @@ from django.utils import timezone
 from agreement import services
 from agreement.models import Report
 from agreement.reports.stored import table_of
-from annotation.models import Amendment, Check, Decision, Physician
+from agreement.reports.votes import votes_of
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Physician, Ruling
 from rubrics.models import Candidate
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import UserFactory
@@ -128,3 +129,47 @@ def test_each_row_says_which_physician_decided_what(study: Study, report: Report
     assert seen == 1
     page = open_page(study, report).content.decode()
     assert f"{people[first.assignment.annotator_id]}: Met" in page
+
+
+def test_the_votes_are_those_that_the_stage_counts(study: Study) -> None:
+    """Work of two rounds: the check of the first returned it, that of the second amended it; then a ruling."""
+    now = timezone.now()
+    own = {"created_at": now, "updated_at": now}
+    work = Assignment.objects.filter(batch__group=study.groups["A"]).order_by("pk").first()
+    assert work is not None
+    amended, ruled, plain = study.criteria[work.case_id][:3]
+    Decision.objects.filter(assignment=work).update(outcome="met")
+    Assignment.objects.filter(pk=work.pk).update(round=2)
+    for criterion in (amended, ruled, plain):
+        Decision.objects.create(assignment=work, criterion_id=criterion, round=2, outcome="not_met", **own)
+    checker = UserFactory()
+    checks = [
+        Check.objects.create(
+            assignment=work, round=number, checker=checker, result=result, note="See it again.", created_at=now,
+            finished_at=now,
+        )
+        for number, result in ((1, "returned"), (2, "accepted"))
+    ]  # fmt: skip
+    Amendment.objects.create(check_row=checks[0], criterion_id=plain, outcome="cannot_assess", reason="No.", **own)
+    Amendment.objects.create(check_row=checks[1], criterion_id=amended, outcome="met", reason="No.", **own)
+    adjudication = Adjudication.objects.create(
+        response=work.response, rubric=work.rubric, group=study.groups["A"], criteria=[ruled], agreement=0.5,
+        adjudicator=UserFactory(), status="done", created_at=now, finished_at=now,
+    )  # fmt: skip
+    Ruling.objects.create(
+        adjudication=adjudication, criterion_id=ruled, outcome="faulty", reason="Two at once.", final_at=now, **own
+    )
+    name = Physician.objects.get(benchmark=study.benchmark, user=work.annotator_id).pseudonym
+    pairs = [(work.response_id, criterion) for criterion in (amended, ruled, plain)]
+
+    def lines(stage: str) -> list[list[str]]:
+        votes = votes_of(study.benchmark, f"group:A@{stage}", pairs)
+        return [[str(vote.in_words) for vote in votes.get(pair, ())] for pair in pairs]
+
+    after = [[f"{name}: Not met, after the check: Met"], [f"{name}: Not met"], [f"{name}: Not met"]]
+    assert lines("first") == [[f"{name}: Met"]] * 3
+    assert lines("checked") == after
+    assert lines("final") == [after[0], [*after[1], "Adjudicator: Criterion faulty"], after[2]]
+    Assignment.objects.filter(pk=work.pk).update(status="submitted", accepted_at=None)
+    assert lines("checked") == [[]] * 3
+    assert lines("first") == [[f"{name}: Met"]] * 3
