@@ -11,10 +11,12 @@ class ValidationConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the links of the top bar, files of rubric sets, and kinds of runs."""
+        from consilium.core import i18n
         from rubrics import imports
         from validation import navigation
         from validation.coverage import kind as coverage_kind  # noqa: F401  # registers itself as a kind of run
         from validation.making import kind as making_kind  # noqa: F401  # the same
+        from validation.models.coverage import EXTENT_WORDS
         from validation.pairs.importing import OPTIONS as PAIR_OPTIONS
         from validation.pairs.importing import import_pairs
         from validation.refinement import kind as refinement_kind  # noqa: F401  # the same
@@ -23,6 +25,7 @@ class ValidationConfig(AppConfig):
         from validation.trials import kind as trials_kind  # noqa: F401  # the same
 
         navigation.register()
+        i18n.register_codes("extent", EXTENT_WORDS)
         imports.register(
             "rubric_set",
             import_rubric_set,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
+from django.utils.translation import pgettext
 
 from agreement.kinds.kind import Context, Figure
 from agreement.kinds.page_table import PageTable, first_rows
@@ -20,15 +20,9 @@ from rubrics.slice_words import slice_words, value_words
 from validation.files.coverage_tables import POINTS
 from validation.files.table_rows import ALL
 from validation.models import CoverageDecision
+from validation.models.coverage import EXTENT_WORDS
 
 MAX_SERIES = 6  # of a figure, each with a shape of its own
-EXTENT_LABELS = {
-    "full": pgettext_lazy("coverage", "Full"),
-    "partly": pgettext_lazy("coverage", "Partly"),
-    "none": pgettext_lazy("coverage", "Not at all"),
-    "invalid": gettext_lazy("invalid"),
-    "missing": gettext_lazy("missing"),
-}
 
 
 def body(report: Report, sort: str) -> Context:
@@ -321,7 +315,7 @@ def _only_one(report: Report) -> PageTable:
 
 def _uncovered(report: Report) -> PageTable:
     def cells(row: Row) -> list[str]:
-        return [row["text"], row["case"], f"{row['points']:+d}", str(EXTENT_LABELS[row["extent"]]), row["why"]]
+        return [row["text"], row["case"], f"{row['points']:+d}", str(EXTENT_WORDS[row["extent"]]), row["why"]]
 
     groups, remark = first_rows(table_of(report, "uncovered").dicts(), cells, lambda row: row["set"])
     return PageTable(

@@ -8,7 +8,7 @@ just computed still has its codes and needs no conversion.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from consilium.core.former_reasons import FORMER_TEXTS
 from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase, joined, parts_of
@@ -28,13 +28,18 @@ def from_english(text: str) -> str:
     """
     if isinstance(text, Phrase | Labelled | Joined):
         return text
-    return joined(*(_read(part) for part in text.split(BETWEEN_PHRASES)))
+    return _read_all(text)
 
 
 def codes_in(text: str) -> set[Reason]:
     """The codes of a stored text, without the parts that no reason fits."""
     phrases = (part.phrase if isinstance(part, Labelled) else part for part in parts_of(from_english(text)))
     return {code for phrase in phrases if (code := code_of(phrase))}
+
+
+@lru_cache(maxsize=4096)  # a page shows the same remark in many rows
+def _read_all(text: str) -> str:
+    return joined(*(_read(part) for part in text.split(BETWEEN_PHRASES)))
 
 
 def _read(part: str) -> str:

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.utils.formats import get_format
-from django.utils.translation import get_language, gettext, gettext_lazy, override, pgettext_lazy
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext, override
 
 from consilium.core.from_english import from_english
 from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase
 
-# Codes among the values of phrases → their words.
-CODES = {
-    "extent": {
-        "full": pgettext_lazy("coverage", "Full"),
-        "partly": pgettext_lazy("coverage", "Partly"),
-        "none": pgettext_lazy("coverage", "Not at all"),
-        "invalid": gettext_lazy("invalid"),
-        "missing": gettext_lazy("missing"),
-    }
-}
+# Codes among the values of phrases → their words, by the name of the value.
+_codes: dict[str, Mapping[str, str | Promise]] = {}
+
+
+def register_codes(name: str, words: Mapping[str, str | Promise]) -> None:
+    """Show the codes that phrases have as their value ``name`` in words, in every language; files keep the codes."""
+    _codes[name] = words
 
 
 def translate(text: Any) -> str:
     """A phrase, or several joined, in the active language; any other text as it is."""
-    if not isinstance(text, Phrase | Labelled | Joined) or (get_language() or "en").startswith("en"):
+    if not isinstance(text, Phrase | Labelled | Joined):
         return str(text)
     if isinstance(text, Joined):
         return _punctuation("BETWEEN_PHRASES", BETWEEN_PHRASES).join(map(translate, text.parts))
     if isinstance(text, Labelled):
         return f"{text.label}{_punctuation('AFTER_LABEL', AFTER_LABEL)}{translate(text.phrase)}"
-    template = gettext(text.template)
     values = {name: _value(name, value) for name, value in text.values.items()}
+    if (get_language() or "en").startswith("en") and values == text.values:
+        return str(text)
+    template = gettext(text.template)
     return template % values if values else template
 
 
 def _value(name: str, value: Any) -> Any:
     if isinstance(value, Phrase | Joined):
         return translate(value)
-    word = CODES.get(name, {}).get(value) if isinstance(value, str) else None
+    word = _codes.get(name, {}).get(value) if isinstance(value, str) else None
     return value if word is None else str(word)
 
 
@@ -51,8 +52,6 @@ def _punctuation(name: str, english: str) -> str:
 
 def translate_remark(text: str) -> str:
     """A remark in the active language, whether it has its codes or was stored as English text."""
-    if (get_language() or "en").startswith("en"):
-        return str(text)
     return translate(from_english(text))
 
 
@@ -60,6 +59,11 @@ def english(text: Any) -> str:
     """A lazy text as it is in the source: what `gettext` translates for each reader later."""
     with override(settings.LANGUAGE_CODE):
         return str(text)
+
+
+def reads_english(person: Any) -> bool:
+    """Whether `language_of` the person is the language of the source."""
+    return str(getattr(person, "language", "") or settings.LANGUAGE_CODE).startswith("en")
 
 
 def language_of(person: Any) -> override:

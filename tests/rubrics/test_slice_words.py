@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.translation import override
 
-from consilium.core.i18n import translate
+from consilium.core.i18n import translate, translate_remark
 from consilium.core.reasons import Reason
 from rubrics.slice_words import slice_words, value_words
 
@@ -33,8 +33,11 @@ def test_the_sign_of_points_and_a_tag_have_words_too() -> None:
     assert value_words("tag", "register:lay") == "Register: Patient or public"
 
 
-def test_an_extent_in_a_reason_is_translated() -> None:
-    reason = Reason.EXTENT_WITHOUT_DECISION(extent="full")
-    assert translate(reason) == "physicians have decided on no gold point whose answer is full"
+def test_an_extent_in_a_reason_has_words_in_every_language() -> None:
+    reason = Reason.EXTENT_WITHOUT_DECISION(extent="none")
+    in_words = "physicians have decided on no gold point whose answer is Not at all"
+    assert reason == "physicians have decided on no gold point whose answer is none"  # as files have it
+    assert (translate(reason), translate_remark(str(reason))) == (in_words, in_words)
+    assert translate_remark(f"mf1: {reason}; 2 pairs") == f"mf1: {in_words}; 2 pairs"
     with override("zh-hans"):
-        assert "full" not in translate(reason)
+        assert "none" not in translate(reason)

@@ -169,3 +169,11 @@ class CoverageDecision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.public_id}: {self.answer or 'open'}"
+
+
+# How far an answer of a run covers a point or criterion, by the codes of tables.
+EXTENT_WORDS = {
+    **{code: CoverageDecision.Answer(code).label for code in CoverageDecision.OF_POINTS},
+    "invalid": _("invalid"),
+    "missing": _("missing"),
+}
