@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
-from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
@@ -29,6 +28,7 @@ from validation.coverage import selectors, services
 from validation.coverage.config import CoverageConfig
 from validation.models import CoverageDecision, CoverageRun, RubricSet
 from validation.skipping import skip_decision
+from validation.skipping_api import SkippedQuestionSerializer
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -130,12 +130,6 @@ class AnswerSerializer(StrictSerializer, Plain):
     """The answer to a question."""
 
     answer = serializers.ChoiceField(choices=CoverageDecision.Answer.choices)
-
-
-class SkippedQuestionSerializer(StrictSerializer, Plain):
-    """Why the caller cannot judge a question, if they say so."""
-
-    reason = serializers.CharField(max_length=MAX_REASON_LENGTH, required=False, allow_blank=True, default="")
 
 
 def _user(request: Request) -> User:

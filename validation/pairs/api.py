@@ -28,12 +28,12 @@ from rubrics.api.serializers import ImportSerializer
 from rubrics.models import Case, ImportJob
 from rubrics.services import create_import
 from validation import access
-from validation.coverage.api import SkippedQuestionSerializer
 from validation.models import ErrorKind, NearMissPair, PairJudgement
 from validation.near_miss import MAX_FIND_LENGTH, MAX_REPLACE_LENGTH
 from validation.pairs import selectors, services
 from validation.pairs.reading import MAX_TEXT_LENGTH
 from validation.skipping import skip_pair
+from validation.skipping_api import SkippedQuestionSerializer
 
 if TYPE_CHECKING:
     from accounts.models import User
