@@ -22,9 +22,8 @@ from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
 from consilium.core.errors import DomainError
-from consilium.core.i18n import english, language_of
+from consilium.core.i18n import english, language_of, reads_english
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
-from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
 from consilium.statistics.intervals import interval_rule
@@ -95,18 +94,9 @@ def create_report(
         created_at=at,
         recomputes=recomputes,
         name=recomputes.name if recomputes else "",
-        note=_note_of_again(recomputes) if recomputes else "",
     )
     REPORTS.enqueue(report)
     return report
-
-
-def _note_of_again(report: Report) -> str:
-    """The note of a report that is computed again, with a remark on that, once however often it is."""
-    again = _("(computed again)")
-    if report.note.endswith(again):
-        return report.note
-    return f"{report.note[: MAX_NOTE_LENGTH - len(again) - 1]} {again}".strip()
 
 
 def _complete(
@@ -134,8 +124,9 @@ def _complete(
 
 
 def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:
-    """The same report once more, as a row of its own: the earlier report is kept. It takes over name and note; the note
-    says that it was computed again, so that a list tells the two apart.
+    """The same report once more, as a row of its own: the earlier report is kept. It takes over the name.
+
+    The note stays with the earlier report, since it may be a conclusion from data that have changed.
 
     A report from before there was a choice of interval rules is computed with the rule of now.
     """
@@ -175,9 +166,10 @@ class ReportJobs(JobKind[Report]):
         try:
             result = compute()
         except DomainError:
-            # Tables are in English for everybody. A refusal is not: it is made once more, for who reads it.
-            with language_of(report.created_by):
-                compute()
+            # Tables are in English for everybody. A refusal is not: for readers of another language it is made again.
+            if not reads_english(report.created_by):
+                with language_of(report.created_by):
+                    compute()
             raise
         result = marked(report.benchmark, result)
         _note_excluded(report.benchmark, result)
