@@ -70,7 +70,10 @@ def _constant_number(benchmark: Benchmark) -> str:
     return " ".join(
         [
             words,
-            _("Here they differ, so the calibration would be refused: %(cases)s.")
+            _(
+                "Cases with responses by physicians: %(cases)s. The calibration is refused if the cases of the chosen "
+                "candidate have different numbers."
+            )
             % {"cases": "; ".join(counted_cases)},
         ]
     )
