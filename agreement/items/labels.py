@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement.reports.tables import Row
-from rubrics.models import Difficulty, Register
+from rubrics.models import Difficulty
+from rubrics.slice_words import VALUES
 
 LENGTHS = ("criterion_length", "response_length")
 # Attributes whose values have an order of their own; values of others are ordered by how often the raters differ.
@@ -31,12 +32,9 @@ def value_label(attribute: str, value: str) -> str:
         if low == high:
             return ngettext("%(n)s character", "%(n)s characters", low) % {"n": f"{low:,}"}
         return _("%(low)s–%(high)s characters") % {"low": f"{low:,}", "high": f"{high:,}"}
-    labels: dict[str, dict[str, str]] = {
-        "points": {"positive": _("positive points"), "negative": _("negative points")},
-        "difficulty": {name: str(label) for name, label in Difficulty.choices},
-        "register": {name: str(label) for name, label in Register.choices},
-    }
-    return labels.get(attribute, {}).get(value, value)
+    points = {"positive": _("positive points"), "negative": _("negative points")}
+    labels = points if attribute == "points" else VALUES.get(attribute, {})
+    return str(labels.get(value, value))
 
 
 def in_order(attribute: str, rows: Iterable[Row]) -> list[Row]:

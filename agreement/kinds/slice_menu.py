@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agreement.items.labels import value_label
 from agreement.kinds.scores_figures import short
 from agreement.scoreboard.case_sets import SUBSET, named_slices
 from rubrics.models import Benchmark, HowMapped
+from rubrics.slice_words import KINDS, value_words
 
 # Kinds of slices in the order of the menu; others, such as a benchmark's own tags, come after them by name.
 _MENU = (
@@ -29,22 +29,14 @@ class Option:
 
 
 def _headings() -> dict[str, str]:
-    """The heading of the menu for each kind of slice."""
-    return {
+    """The heading of the menu for each kind of slice: those of cases and criteria, and those of reports alone."""
+    return {kind: str(words) for kind, words in KINDS.items()} | {
         "level": _("Level of the criteria"),
         "subset": _("Named slices"),
         "reference": _("Reference level"),
         "dataset": _("Dataset"),
         "scheme": _("Label scheme"),
         "how": _("How the case was labelled"),
-        "register": _("Register"),
-        "difficulty": _("Difficulty"),
-        "language": _("Language"),
-        "task_group": _("Capability family"),
-        "specialty_group": _("Specialty, macro-category"),
-        "task": _("Task"),
-        "theme": _("Task theme"),
-        "specialty": _("Specialty"),
     }
 
 
@@ -85,4 +77,4 @@ def slice_label(part: str, titles: Mapping[str, str]) -> str:
 def _value(kind: str, name: str) -> str:
     if kind == "how":
         return str(dict(HowMapped.choices).get(short(name), short(name)))
-    return value_label(kind, short(name))
+    return value_words(kind, short(name)) if kind in KINDS else short(name)
