@@ -100,21 +100,23 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "words"),
+    ("a", "b", "words", "field"),
     [
-        ("group:A@checked", "group:A@first", "two stages of the same group"),
-        ("group:A", "second", "second is not a physician rater"),
+        ("group:A@checked", "group:A@first", "two stages of the same group", "group_b"),
+        ("group:A", "second", "second is not a physician rater", "group_b"),
+        ("second", "group:A", "second is not a physician rater", "group_a"),
     ],
 )
-def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: str, words: str) -> None:
+def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: str, words: str, field: str) -> None:
     study.judge("second", noisy(study, "A", 9, 0.2))
-    with pytest.raises(WrongParameters, match=words):
+    with pytest.raises(WrongParameters, match=words) as refused:
         services.create_report(
             benchmark=study.benchmark,
             kind="fidelity",
             parameters={"judge": "echo", "group_a": a, "group_b": b},
             at=timezone.now(),
         )
+    assert refused.value.field == f"parameters.{field}"
 
 
 def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
