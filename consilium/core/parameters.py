@@ -33,7 +33,9 @@ class DeclaredParameters(BasePermission):
     """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """True, or `ValidationError`."""
+        """True, or `ValidationError`. A method that the endpoint does not have is answered with 405 afterwards."""
+        if (request.method or "").lower() not in view.http_method_names:
+            return True
         declared = _parameters_of(request, view)
         faults = {name: _fault(declared.get(name), request.query_params.getlist(name)) for name in request.query_params}
         faults = {name: fault for name, fault in faults.items() if fault}

@@ -8,8 +8,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.authtoken.models import Token
+from rest_framework.response import Response as Answer
+from rest_framework.test import APIRequestFactory
+from rest_framework.views import APIView
 
+from consilium.core.parameters import DeclaredParameters
 from rubrics.models import Benchmark, Candidate, ImportJob, Response
 from rubrics.services import import_jobs
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
@@ -45,6 +50,31 @@ def admin(benchmark: Benchmark) -> Caller:
 @pytest.fixture
 def researcher(benchmark: Benchmark) -> Caller:
     return Caller(benchmark.roles.get(role="researcher").user)
+
+
+def test_a_method_that_an_endpoint_does_not_have_is_refused_as_such_whatever_the_parameters(admin) -> None:
+    """The parameters of this list are declared for GET alone, since POST has none."""
+    for method in ("head", "delete"):
+        call = getattr(admin.client, method)
+        codes = [call(f"{ROOT}{query}", headers=admin.headers).status_code for query in ("", "?limit=1", "?x=1")]
+        assert codes == [405, 405, 405], method
+
+
+def test_head_takes_the_parameters_of_get_where_the_endpoint_has_both() -> None:
+    class Rows(APIView):
+        permission_classes = (DeclaredParameters,)
+        authentication_classes = ()
+
+        @extend_schema(methods=["GET"], parameters=[OpenApiParameter("limit", int)])
+        def get(self, request: object) -> Answer:
+            return Answer([])
+
+    codes = [
+        Rows.as_view()(getattr(APIRequestFactory(), method)(f"/?{query}")).status_code
+        for method in ("get", "head")
+        for query in ("limit=1", "limit=x", "offset=1")
+    ]
+    assert codes == [200, 400, 400] * 2
 
 
 def test_benchmarks_are_listed_made_and_described(admin, researcher, benchmark) -> None:
