@@ -21,8 +21,7 @@ from agreement.reports.endpoint_facts import marked
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
-from consilium.core.errors import DomainError
-from consilium.core.i18n import english, language_of, reads_english
+from consilium.core.i18n import english
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
@@ -163,15 +162,7 @@ class ReportJobs(JobKind[Report]):
             progress=attempt.progress,
             **report.parameters,
         )
-        try:
-            result = compute()
-        except DomainError:
-            # Tables are in English for everybody. A refusal is not: for readers of another language it is made again.
-            if not reads_english(report.created_by):
-                with language_of(report.created_by):
-                    compute()
-            raise
-        result = marked(report.benchmark, result)
+        result = marked(report.benchmark, compute())
         _note_excluded(report.benchmark, result)
         with transaction.atomic():
             attempt.finish(progress=1.0, result=result.as_json(), input_digest=result.digest, software=software())

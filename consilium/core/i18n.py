@@ -61,11 +61,6 @@ def english(text: Any) -> str:
         return str(text)
 
 
-def reads_english(person: Any) -> bool:
-    """Whether `language_of` the person is the language of the source."""
-    return str(getattr(person, "language", "") or settings.LANGUAGE_CODE).startswith("en")
-
-
 def language_of(person: Any) -> override:
     """``with language_of(job.created_by):`` texts that a worker writes are in the language of that person.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 from django.db import DatabaseError, transaction
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import get_language
 from scipy.stats import binom
 
 from agreement import services
@@ -19,6 +22,7 @@ from agreement.kinds import kind_of
 from agreement.models import Report, ThresholdChoice
 from agreement.reports.files import table_text
 from agreement.reports.stored import table_of
+from agreement.reports.tables import Result
 from consilium.core.errors import Conflict
 from scoring.models import JudgeRun, JudgeRunItem
 from tests.agreement.calibration.test_calibrate_command import first_hits, physicians_study
@@ -219,15 +223,25 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     assert client.get(f"{place}/decisions/", {"side": "nobody"}).status_code == 404
 
 
-def test_differing_numbers_of_criteria_are_shown_before_and_refused_in_the_reader_s_language() -> None:
-    """Four cases with six positive criteria and one with two."""
+def test_differing_numbers_of_criteria_are_shown_before_and_refused_in_the_reader_s_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four cases with six positive criteria and one with two. A refusal is computed once."""
+    kind, languages = services.KINDS["calibration"], []
+
+    def compute(*args: Any, **options: Any) -> Result:
+        languages.append(get_language())
+        return kind.compute(*args, **options)
+
+    monkeypatch.setitem(services.KINDS, "calibration", replace(kind, compute=compute))
     study, written = physicians_study()
     other = CaseFactory(benchmark=study.benchmark, key="case-99", rubric=[1, 1, -3])
     ResponseFactory(case=other, candidate=written[0].candidate, writing_mode="unaided")
     study.group("A", lambda pair: "met")
     base = f"/b/{study.benchmark.slug}/calibration"
     form = " ".join(signed_in(study.admin).get(f"{base}/").content.decode().split())
-    assert "the calibration would be refused: 2 criteria: 1 case; 6 criteria: 4 cases." in form
+    assert "Cases with responses by physicians: 2 criteria: 1 case; 6 criteria: 4 cases. The calibration is" in form
+    assert "refused if the cases of the chosen candidate have different numbers." in form
     errors = {}
     for language in ("en", "zh-hans"):
         study.admin.language = language
@@ -245,6 +259,7 @@ def test_differing_numbers_of_criteria_are_shown_before_and_refused_in_the_reade
         errors[language] = report.error
     assert "the number of positive criteria is not constant (2 to 6)" in errors["en"]
     assert "number of positive criteria of their case: 2: 1, 6: 4. To calibrate k," in errors["en"]
+    assert languages == ["en", "zh-hans"]
     assert "正分标准" in errors["zh-hans"] and "k is undefined" not in errors["zh-hans"]
 
 
