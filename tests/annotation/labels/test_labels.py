@@ -114,6 +114,9 @@ def test_a_value_belongs_to_one_question_that_is_asked(ward: Ward) -> None:
     with pytest.raises(OptionRefused, match="“urgency” already has this value") as refused:
         question(ward.benchmark, "again", options=[Option("calm", "Calm"), Option("emergent", "Emergent")])
     assert (refused.value.row, refused.value.field) == (1, "value")
+    with pytest.raises(OptionRefused) as refused:
+        question(ward.benchmark, "unnamed", options=[Option("new", "New"), Option("old", " ")])
+    assert (refused.value.row, refused.value.field) == (1, "label")
     retire_question(question=ward.urgency)
     question(ward.benchmark, "again", options=[Option("calm", "Calm"), Option("emergent", "Emergent")])
     with pytest.raises(DomainError, match="“again”"):

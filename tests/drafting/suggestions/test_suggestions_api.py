@@ -64,6 +64,18 @@ def test_an_author_reads_what_has_opened_and_staff_read_all() -> None:
     assert client_of(world.second).get(api(world, f"{first.public_id}/")).status_code == 200
 
 
+def test_a_run_without_suggestions_for_a_case_gives_an_empty_list_and_an_unknown_run_is_refused() -> None:
+    world = Drafted(2)
+    other = factories.CaseFactory(benchmark=world.benchmark, rubric=0)
+    client = client_of(world.admin)
+    query = {"case": other.public_id, "run": world.run.public_id}
+    answer = client.get(api(world), query)
+    assert (answer.status_code, answer.json().get("count")) == (200, 0)
+    assert client.get(api(world), {**query, "case": world.case.public_id}).json()["count"] == 2
+    unknown = client.get(api(world), {**query, "run": "nowhere"})
+    assert (unknown.status_code, list(unknown.json())) == (400, ["run"])
+
+
 def test_ones_own_criteria_come_first_also_by_the_api() -> None:
     world = Drafted(1, opened=False)
     DraftingTerms.objects.create(benchmark=world.benchmark, own_first=1)
