@@ -93,8 +93,10 @@ def _reference_and_left_out(report: Report, table: Table) -> list[str]:
     everything = next((row for row in table.rows if row[slices] == ALL_PAIRS), None)
     if everything is None:
         return []
-    judged_by = (report.result or {}).get("facts", {}).get("judged_by") or "judge"
-    words = sentences.left_out(dict(zip(table.columns, everything, strict=True)), judged_by)
+    counts = dict(zip(table.columns, everything, strict=True))
+    if report.kind == Report.Kind.AGREEMENT:  # its table of all slices has no column of what judges left undecided
+        counts = table_of(report, "candidates").dicts()[0]
+    words = sentences.left_out(counts, report.result.get("facts", {}).get("judged_by") or "judge")
     return [f"The reference is {rater_in_words(str(report.parameters['rater_a']))}", words.removesuffix(".")]
 
 

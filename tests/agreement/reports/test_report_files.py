@@ -237,3 +237,23 @@ def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_pa
     ):
         with pytest.raises(CommandError, match=words):
             call_command("report", slug, *given)
+
+
+def test_the_note_below_a_printed_table_names_the_jury_that_did_not_agree(study: Study) -> None:
+    study.judge("other", noisy(study, "A", 8, 0.4))
+    report = services.create_report(
+        benchmark=study.benchmark,
+        kind="agreement",
+        parameters={"rater_a": "group:A", "rater_b": "jury:echo+other"},
+        at=timezone.now(),
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    n = table_of(report, "candidates").dicts()[0]["n_undecided_by_judge"]
+    assert n
+    for name, ending in (("agreement", "md"), ("agreement", "tex"), ("candidates", "md")):
+        text = b"".join(
+            part if isinstance(part, bytes) else part.encode() for part in files.table_text(report, name, ending)
+        ).decode()
+        assert f"{n} pairs on which the jury did not agree" in text
+        assert "on which the judge did not agree" not in text
