@@ -264,3 +264,9 @@ def test_the_menu_has_reference_levels_in_the_order_of_their_scale() -> None:
     titles = {f"reference:{value}": value for value in ("self-care", "primary-care", "emergency")}
     menu = dict(slice_menu(["all", *sorted(titles)], "", titles, whole="all"))
     assert [option.label for option in menu["Reference level"]] == ["self-care", "primary-care", "emergency"]
+
+
+def test_the_menu_names_slices_of_cases_as_other_pages_do_and_keeps_names_of_datasets() -> None:
+    menu = dict(slice_menu(["all", "language:en", "theme:home_care", "dataset:set_1"], "", {}, whole="all"))
+    labels = {heading: [option.label for option in options] for heading, options in menu.items()}
+    assert labels == {"Language": ["English"], "Task theme": ["home care"], "Dataset": ["set_1"]}
