@@ -127,11 +127,13 @@ def stuck_checks(batches: Collection[int]) -> list[WaitingPiece]:
 
 def waiting_for_adjudicators(groups: Collection[int]) -> list[WaitingPiece]:
     """Open conflicts of ``groups`` that no adjudicator has claimed; a fixed number of queries."""
+    matched_work = Assignment.objects.filter(response=OuterRef("response"), batch__match_languages=True)
     rows = Adjudication.objects.filter(group__in=groups, status=Adjudication.Status.OPEN, adjudicator=None)
+    rows = rows.annotate(matched=Exists(matched_work))
     conflicts = list(
         rows.order_by("created_at", "pk").values_list(
             "pk", "group", "other_group", "response__case__key", "response__candidate__name",
-            "response__case__language", "created_at", "response", "response__author",
+            "response__case__language", "created_at", "response", "response__author", "matched",
         )
     )  # fmt: skip
     if not conflicts:
@@ -140,13 +142,16 @@ def waiting_for_adjudicators(groups: Collection[int]) -> list[WaitingPiece]:
     reviewers = _reviewers(Membership.Role.ADJUDICATOR, both)
     parts = _parts({row[7] for row in conflicts}, reviewers)
     waiting = []
-    for pk, group, other, case, candidate, language, since, response, author in conflicts:
+    for pk, group, other, case, candidate, language, since, response, author, matched in conflicts:
         able, why = [], Counter[str]()
         users = [user for each in (group, other) if each for user in reviewers.by_group.get(each, [])]
         for user in users:
             allowed = (Part.ADJUDICATOR, None if other else group)
             own = {part for part in parts.get((response, user), ()) if part != allowed}
-            reason = "part" if user == author or own else reviewers.reason(user, language)
+            if user == author or own:
+                reason = "part"
+            else:
+                reason = reviewers.reason(user, language if matched else "")
             if reason:
                 why[reason] += 1
             else:
