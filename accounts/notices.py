@@ -176,7 +176,9 @@ def _due(values: dict[str, Any]) -> Words:
         text = _("“%(batch)s” was due on %(day)s.") % facts
     else:
         text = _("“%(batch)s” is due on %(day)s.") % facts
-    if checks:
+    if checks and values.get("stage") == "reminder":
+        rest = _("Checks that you hold or can claim: %(count)d.")
+    elif checks:
         rest = ngettext("You have %(count)d open check.", "You have %(count)d open checks.", count)
     elif values.get("what") in ("cases", "writing"):
         rest = ngettext("You have %(count)d open case.", "You have %(count)d open cases.", count)

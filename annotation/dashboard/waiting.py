@@ -84,6 +84,7 @@ class Wait:
     place: str = ""  # batch or group
     remind_url: str = ""  # where those waited for are reminded
     remind: tuple[str, ...] = ()  # their pseudonyms
+    remind_part: str = ""  # the role in which they are waited for
 
     def days(self, at: datetime) -> int | None:
         """Whole days that the longest has waited."""
@@ -156,13 +157,16 @@ class Scene:
             self.addresses[batch] = url
         return f"{url}?{urlencode(filters)}#pieces" if filters else url
 
-    def reminder(self, batch: int, users: Iterable[int]) -> tuple[str, tuple[str, ...]]:
-        """Where these people are reminded of their work in the batch, and their pseudonyms; empty if it is not open."""
+    def reminder(self, batch: int, users: Iterable[int], part: str) -> tuple[str, tuple[str, ...], str]:
+        """Where these people are reminded of their work in the batch, their pseudonyms and ``part``.
+
+        Empty if the batch is not open.
+        """
         row = self.batches[batch]
         if row.status != Batch.Status.OPEN:
-            return "", ()
+            return "", (), ""
         url = reverse("annotation:batch-remind", args=[self.benchmark.slug, row.public_id])
-        return url, tuple(self.people[user].pseudonym for user in users)
+        return url, tuple(self.people[user].pseudonym for user in users), part
 
     def to_group(self, group: int) -> str:
         """The group's page, where parts are given."""
@@ -218,7 +222,7 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
             at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
             since = taken if status == "in_check" else submitted
             yield Wait("checker", person.shown, whom, number, since, at_work, _("See the assignments"), title,
-                       *scene.reminder(batch, [checker]))  # fmt: skip
+                       *scene.reminder(batch, [checker], "checker"))  # fmt: skip
     waiting = waiting_for_checkers(_running(scene))
     for (batch, annotator, able, _reasons), pieces in _alike(waiting).items():
         row, person = scene.batches[batch], scene.people[annotator]
@@ -227,7 +231,7 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
             at_work = scene.to_batch(batch, status="submitted", physician=person.pseudonym)
             whom = _any_of(scene, able, _("any of %(number)d checkers"))
             yield Wait("any_checker", person.shown, whom, number, since, at_work, _("See the assignments"), title,
-                       *scene.reminder(batch, able))  # fmt: skip
+                       *scene.reminder(batch, able, "checker"))  # fmt: skip
             continue
         if scene.people.active("checker", row.group_id):
             whom = _("a checker who can take it: %(reasons)s") % {"reasons": " ".join(pieces[0].reasons)}
@@ -307,7 +311,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         if person.plays("annotator", scene.batches[batch].group_id):
             yield Wait("returned", who, person.shown, number, since,
                        scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the assignments"),
-                       scene.place(batch), *scene.reminder(batch, [annotator]))  # fmt: skip
+                       scene.place(batch), *scene.reminder(batch, [annotator], "annotator"))  # fmt: skip
     running = set(_running(scene))
     for (batch, annotator), work in scene.table.items():
         if batch not in running:

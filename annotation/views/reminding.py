@@ -23,7 +23,10 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @require_POST
 @signed_in
 def remind(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Remind everybody with open work, or those whose pseudonyms ``physician`` gives; the answer names them."""
+    """Remind everybody with open work, or those whose pseudonyms ``physician`` gives; the answer names them.
+
+    With ``part``, annotator or checker, only of the work of that role.
+    """
     batch = access.get_administered_batch(request.user, slug, public_id)
     chosen = request.POST.getlist("physician")
     only = None
@@ -31,7 +34,9 @@ def remind(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         rows = Physician.objects.filter(benchmark=batch.group.benchmark_id, pseudonym__in=chosen)
         only = set(rows.values_list("user_id", flat=True))
     try:
-        reminded = send_reminders(batch=batch, by=request.user, at=timezone.now(), only=only)
+        reminded = send_reminders(
+            batch=batch, by=request.user, at=timezone.now(), only=only, part=request.POST.get("part", "")
+        )
     except DomainError as refused:
         messages.error(request, str(refused))
         return redirect(_back(request, slug, public_id))

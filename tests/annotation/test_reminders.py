@@ -1,4 +1,4 @@
-"""An admin reminds people of open work: once a day for each person and batch, and the page says who was reminded."""
+"""An admin reminds people of open work: once a day for each person, role and batch, and the page says who was reminded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_those_with_open_work_are_reminded_once_a_day(workshop: Workshop, client
     assert {row.user_id: row.values["by"] for row in rows} == {user.pk: workshop.admin.pk for user in reminded}
     words = words_of(rows.get(user=second)).text
     assert words == "Your study coordinator reminds you of “Pilot batch”. You have 1 open response."
-    assert "1 open check" in words_of(rows.get(user=workshop.checker)).text
+    assert "Checks that you hold or can claim: 1." in words_of(rows.get(user=workshop.checker)).text
     assert "Already reminded today" in messages_of(client, url)
     assert rows.count() == 3
 
@@ -52,6 +52,28 @@ def test_one_person_is_reminded_from_the_list_of_who_waits_for_whom(workshop: Wo
     assert f'name="physician" value="{pseudonym}"' in page
     messages_of(client, url, physician=pseudonym)
     assert [row.user for row in Notification.objects.filter(kind="due")] == [workshop.checker]
+
+
+def test_reminding_a_checker_of_checks_does_not_remind_them_of_their_own_grading(
+    workshop: Workshop, client: Client
+) -> None:
+    first, second = workshop.people()
+    add_member(group=workshop.group, role="checker", user=second)  # who has a response to grade, too
+    decide(workshop.queue(first)[0])
+    client.force_login(workshop.admin)
+    page = client.get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
+    assert '<input type="hidden" name="part" value="checker">' in page
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/remind/"
+    pseudonym = second.pseudonyms.get().pseudonym
+    messages_of(client, url, physician=pseudonym, part="checker")
+    own = Notification.objects.filter(kind="due", user=second).order_by("pk")
+    assert [row.values["part"] for row in own] == ["checker"]
+    assert words_of(own[0]).text.endswith("Checks that you hold or can claim: 1.")
+    # They can be reminded of their grading the same day, and are named once.
+    answer = messages_of(client, url)
+    assert answer.split("Reminded: ")[1].split("</p>")[0].count(second.name) == 1
+    assert [row.values["part"] for row in own.all()] == ["checker", "annotator"]
+    assert "Already reminded" not in answer
 
 
 def test_nobody_is_reminded_of_a_paused_batch_and_the_invited_are_named(workshop: Workshop, client: Client) -> None:
