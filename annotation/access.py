@@ -296,11 +296,21 @@ def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
 
 
 def with_batch(rows: QuerySet[Adjudication]) -> QuerySet[Adjudication]:
-    """The same with ``batch``: the id of the one batch of the group that has the response, None where not one has."""
+    """The same with ``batch`` and ``batch_title``: id and title of the one batch of the group that has the response.
+
+    Both are None where several batches have it, and for a conflict between groups, which belongs to no batch.
+    """
     items = BatchItem.objects.filter(batch__group=OuterRef("group"), response=OuterRef("response")).order_by()
-    batches = items.values("response").annotate(n=Count("batch", distinct=True), one=Min("batch__public_id"))
-    within = Subquery(batches.filter(n=1).values("one"))
-    return rows.annotate(batch=Case(When(other_group=None, then=within)))
+    batches = items.values("response").annotate(
+        n=Count("batch", distinct=True), one=Min("batch__public_id"), title=Min("batch__title")
+    )
+    columns = {"batch": "one", "batch_title": "title"}
+    return rows.annotate(
+        **{
+            name: Case(When(other_group=None, then=Subquery(batches.filter(n=1).values(column))))
+            for name, column in columns.items()
+        }
+    )
 
 
 def done_adjudications(user: AnyUser) -> QuerySet[Adjudication]:

@@ -436,6 +436,7 @@ class AdjudicationListSerializer(Plain):
     batch = serializers.CharField(
         allow_null=True, help_text="In which the raters graded; null between groups, and where there are several."
     )
+    batch_title = serializers.CharField(allow_null=True, help_text="Null where `batch` is.")
     agreement = serializers.FloatField()
     conflicts = serializers.SerializerMethodField()
     held = serializers.SerializerMethodField()

@@ -148,10 +148,7 @@ def waiting_for_adjudicators(groups: Collection[int]) -> list[WaitingPiece]:
         for user in users:
             allowed = (Part.ADJUDICATOR, None if other else group)
             own = {part for part in parts.get((response, user), ()) if part != allowed}
-            if user == author or own:
-                reason = "part"
-            else:
-                reason = reviewers.reason(user, language if matched else "")
+            reason = "part" if user == author or own else reviewers.reason(user, language if matched else "")
             if reason:
                 why[reason] += 1
             else:

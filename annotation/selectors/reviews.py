@@ -21,7 +21,6 @@ from annotation.models import (
     Amendment,
     Assignment,
     Attention,
-    BatchItem,
     Check,
     Decision,
     LabelTask,
@@ -138,11 +137,7 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
     open_, done = access.open_adjudications(user), access.done_adjudications(user)
     if benchmark is not None:
         open_, done = (rows.filter(group__benchmark=benchmark) for rows in (open_, done))
-    # A conflict between two groups belongs to no batch.
-    items = BatchItem.objects.filter(batch__group=OuterRef("group"), response=OuterRef("response"))
-    title = Subquery(items.order_by("-pk").values("batch__title")[:1])
     about_work: dict[str, Any] = {
-        "batch": Case(When(other_group=None, then=title), default=Value("")),
         "benchmark": F("group__benchmark__title"),
         "tags": F("response__case__tags"),
         "language": F("response__case__language"),
@@ -150,8 +145,8 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
     }
     columns: tuple[str, ...] = ("public_id", "agreement", "criteria", "adjudicator", "other_group")
     columns += ("created_at", "finished_at")
-    columns += tuple(about_work)
-    open_rows, done_rows = (rows.annotate(**about_work) for rows in (open_, done))
+    columns += ("batch_title", *about_work)
+    open_rows, done_rows = (access.with_batch(rows).annotate(**about_work) for rows in (open_, done))
     rows = {
         "": in_order_of_adjudication(open_rows, user).values(*columns),
         "done": done_rows.annotate(faulty=Count("rulings", filter=Q(rulings__outcome=RulingOutcome.FAULTY)))

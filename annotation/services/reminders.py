@@ -1,4 +1,4 @@
-"""Reminders that an admin sends to those whose work in a batch is open, at most one a day for each person, role and batch."""
+"""Reminders that an admin sends of open work in a batch, at most one a day for each person, role and batch."""
 
 from __future__ import annotations
 
@@ -87,9 +87,7 @@ def send_reminders(
     if batch.status != Batch.Status.OPEN:
         raise Conflict(_("This batch is not open, so no one can continue in it now."))
     Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)  # two admins at once send one reminder
-    work = [
-        row for row in open_work_in(batch) if (only is None or row.user in only) and (not part or row.part == part)
-    ]
+    work = [row for row in open_work_in(batch) if (only is None or row.user in only) and (not part or row.part == part)]
     keys = {row.part: f"remind:{row.part}:{batch.public_id}:{at.date().isoformat()}" for row in work}
     reminded_today = set(Notification.objects.filter(key__in=keys.values()).values_list("user_id", "key"))
     people = User.objects.in_bulk([row.user for row in work])

@@ -82,4 +82,7 @@ def test_conflicts_between_groups_wait_for_the_adjudicators_of_both(matched: boo
     services.open_conflicts_between(group=first, other=second, at=timezone.now())
     pieces = waiting_for_adjudicators([first.pk, second.pk])
     same_as_own_lists(pieces, people, access.open_adjudications)
-    assert {piece.language: len(piece.able) for piece in pieces} == {"en": 4 if matched else 6, "de": 4 if matched else 6}
+    assert {piece.language: len(piece.able) for piece in pieces} == {
+        "en": 4 if matched else 6,
+        "de": 4 if matched else 6,
+    }

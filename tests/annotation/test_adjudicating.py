@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
-from annotation.models import Adjudication, Assignment, Ruling
+from annotation.models import Adjudication, Assignment, BatchItem, Ruling
 from consilium.core.errors import Conflict
 from rubrics.models import RevisionRequest
 from rubrics.services.revisions import dismiss_revisions
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.factories import ExpertGroupFactory, decide, make_batch
+from tests.factories import ExpertGroupFactory, decide, make_batch, member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -226,6 +226,25 @@ def conflicts(number: int) -> Workshop:
     for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
         decide(row, "not_met" if row.annotator == strict else "met")
     return workshop
+
+
+def test_the_list_names_a_batch_only_where_one_alone_has_the_response() -> None:
+    workshop = conflicts(1)
+    client, url = signed_in(workshop.adjudicator), "/api/v1/work/adjudications/"
+    assert "Pilot batch" in client.get("/work/adjudications/").content.decode()
+    row = client.get(url).json()["results"][0]
+    assert (row["batch"], row["batch_title"]) == (workshop.batch.public_id, "Pilot batch")
+    item = BatchItem.objects.get(batch=workshop.batch)
+    services.close_batch(batch=workshop.batch, at=timezone.now())
+    for _ in range(2):
+        member(workshop.group)
+    second = make_batch(workshop.group, title="Second reading", skip_given=False, annotators_per_item=2)
+    assert BatchItem.objects.filter(response=item.response_id, batch__in=[workshop.batch, second]).count() == 2
+    page = client.get("/work/adjudications/").content.decode()
+    assert "/claim/" in page
+    assert not {title for title in ("Pilot batch", "Second reading") if title in page}
+    row = client.get(url).json()["results"][0]
+    assert (row["batch"], row["batch_title"]) == (None, None)
 
 
 def test_the_list_of_conflicts_takes_as_many_queries_for_one_as_for_ten() -> None:

@@ -1,4 +1,4 @@
-"""An admin reminds people of open work: once a day for each person, role and batch, and the page says who was reminded."""
+"""An admin reminds people of open work: once a day for each person, role and batch; the page says who was."""
 
 from __future__ import annotations
 
