@@ -8,7 +8,7 @@ from annotation.services.adjudications import (
     rule,
 )
 from annotation.services.batch_terms import BatchTerms, new_seed
-from annotation.services.batch_titles import TitleRefused, has_passed, rename_batch
+from annotation.services.batch_titles import TitleRefused, rename_batch
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
@@ -62,7 +62,6 @@ __all__ = [
     "delete_group",
     "extend_batch",
     "finish_adjudication",
-    "has_passed",
     "held_in",
     "invite_member",
     "is_unused",

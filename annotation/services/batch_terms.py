@@ -38,11 +38,16 @@ IncludeInvited = Annotated[
 ]
 
 
+def is_past(due_date: date | None) -> bool:
+    """Whether there is a due date and it has passed, in the reader's time zone."""
+    return due_date is not None and due_date < timezone.localdate()
+
+
 def warn_of_past(due_date: date | None) -> list[str]:
-    """A warning about a due date that has passed, in the reader's time zone."""
-    if due_date is None or due_date >= timezone.localdate():
+    """A warning about a due date that has passed: before a batch is created, after it, and when the date is changed."""
+    if not is_past(due_date):
         return []
-    return [gettext("The due date has already passed, so the batch is overdue as soon as it is created.")]
+    return [gettext("The due date has already passed, so the batch counts as overdue.")]
 
 
 def new_seed() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Batch
@@ -54,8 +53,3 @@ def rename_batch(*, batch: Batch, title: str) -> None:
     """Give the batch another title, also when it is closed; the audit trail keeps the one before."""
     batch.title = sound_title(title, benchmark=batch.group.benchmark)
     batch.save(update_fields=["title"])
-
-
-def has_passed(batch: Batch) -> bool:
-    """Whether the due date of the batch is in the past, in the reader's time zone."""
-    return batch.due_date is not None and batch.due_date < timezone.localdate()

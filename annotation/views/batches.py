@@ -12,7 +12,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
@@ -26,6 +25,7 @@ from annotation.selectors import review_rounds
 from annotation.selectors.able_reviewers import stuck_checks, unread_work
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
+from annotation.services.batch_terms import warn_of_past
 from annotation.services.batch_titles import candidate_in
 from annotation.services.drawing import ResponseFilter
 from annotation.services.slots import stuck_slots
@@ -39,7 +39,6 @@ from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Candidate, Case
 
 NEW = "annotation/batches/new.html"
-OVERDUE = gettext_lazy("That day has already passed, so the batch is overdue from now on.")
 
 
 @require_safe
@@ -106,8 +105,8 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
             refused = error
         else:
             messages.success(request, _("The batch is open. Its physicians can now see it."))
-            if services.has_passed(batch):
-                messages.warning(request, OVERDUE)
+            for warning in warn_of_past(batch.due_date):
+                messages.warning(request, warning)
             return redirect("annotation:batch", slug, batch.public_id)
     return _form(request, benchmark, form, refused.status_code if refused else 422)
 
@@ -254,8 +253,8 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         if not form.is_valid():
             raise DomainError(_("Write the date as year-month-day."))
         services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
-        if services.has_passed(row):
-            messages.warning(request, OVERDUE)
+        for warning in warn_of_past(row.due_date):
+            messages.warning(request, warning)
 
     return _switch(request, slug, public_id, change, _("The due date is set."))
 

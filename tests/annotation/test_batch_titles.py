@@ -92,6 +92,6 @@ def test_a_due_date_in_the_past_is_warned_of_before_and_after(named: Workshop, c
     fields = form(named, title="Late", due_date=yesterday.isoformat(), skip_given="")
     services.close_batch(batch=named.batch, at=timezone.now())
     preview = client.get(f"{base}preview/", fields).content.decode()
-    assert "The due date has already passed" in preview
+    assert "The due date has already passed, so the batch counts as overdue." in preview
     today = {**fields, "due_date": timezone.localdate().isoformat()}
     assert "has already passed" not in client.get(f"{base}preview/", today).content.decode()

@@ -307,7 +307,7 @@ def test_pause_open_extend_and_close(workshop: Workshop) -> None:
     client.post(f"{url}extend/", {"due_date": "2031-02-03"})
     assert Batch.objects.get().due_date == date(2031, 2, 3)
     passed = client.post(f"{url}extend/", {"due_date": "2020-02-03"}, follow=True).content.decode()
-    assert "That day has already passed" in passed
+    assert "The due date has already passed, so the batch counts as overdue." in passed
     client.post(f"{url}close/")
     assert state() == "closed"
     assert Batch.objects.get().closed_at is not None
