@@ -191,7 +191,7 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         known = row.memberships.filter(
             user__email__iexact=form.cleaned_data["email"].strip(), role=form.cleaned_data["role"], active=True
         ).first()
-        if known is not None:
+        if known is not None and not known.user.is_invited:  # an invited person gets the invitation anew
             values = {"person": known.user, "part": known.get_role_display()}
             messages.info(request, _("%(person)s already has this role in the group: %(part)s.") % values)
             return redirect("annotation:group", slug, public_id)
@@ -225,6 +225,10 @@ def set_active(request: SignedInRequest, slug: str, public_id: str, membership: 
             "%(n)d open response is back in the pool.", "%(n)d open responses are back in the pool.", released
         )
         messages.success(request, text % {"n": released})
+    if row.active and row.user.is_invited:
+        states = invitations.states_of(scope=slug, users=[row.user], at=timezone.now())
+        if states[row.user_id].state == "withdrawn":
+            messages.warning(request, _("Their invitation was withdrawn. Send it again."))
     return redirect("annotation:group", slug, public_id)
 
 
