@@ -98,9 +98,9 @@ def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: 
         for membership in Membership.objects.filter(user=person, group__benchmark=benchmark, active=True):
             set_member_active(membership=membership, active=False, by=by, at=at)
         for role in BenchmarkRole.objects.filter(user=person, benchmark=benchmark, active=True):
-            withdraw_role(role=role)
+            withdraw_role(role=role, at=at)
         for authoring in AuthoringRole.objects.filter(user=person, benchmark=benchmark, active=True):
-            withdraw_authoring_role(role=authoring)
+            withdraw_authoring_role(role=authoring, at=at)
     person.is_active = active
     person.save(update_fields=["is_active"])
     logger.warning(

@@ -241,6 +241,6 @@ def author(request: Request, slug: str, role: int) -> Response:
     if valid(ActiveSerializer(data=request.data))["active"]:
         services.give_authoring_role(benchmark=row.benchmark, user=row.user, role=row.role, at=timezone.now())
     else:
-        services.withdraw_authoring_role(role=row)
+        services.withdraw_authoring_role(role=row, at=timezone.now())
     row.refresh_from_db()
     return Response(AuthoringRoleSerializer(row).data)

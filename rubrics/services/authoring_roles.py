@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -34,9 +33,9 @@ def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: date
 
 
 @transaction.atomic
-def withdraw_authoring_role(*, role: AuthoringRole) -> None:
+def withdraw_authoring_role(*, role: AuthoringRole, at: datetime) -> None:
     """Withdraw the role of a person. Their texts and reviews stay, under their name."""
     if AuthoringRole.objects.filter(pk=role.pk, active=True).exists():
         role.active = False
         role.save(update_fields=["active"])
-        invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=timezone.now())
+        invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=at)

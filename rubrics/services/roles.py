@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -47,13 +48,13 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
 
 
 @transaction.atomic
-def withdraw_role(*, role: BenchmarkRole) -> None:
+def withdraw_role(*, role: BenchmarkRole, at: datetime) -> None:
     """Withdraw a person's role. The row stays, since they have seen who answered and must not grade in it."""
     Benchmark.objects.select_for_update().get(pk=role.benchmark_id)
     _refuse_without_admin(role.benchmark, besides=role.user)
     role.active = False
     role.save(update_fields=["active"])
-    invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=timezone.now())
+    invitations.withdraw_without_part(user=role.user, benchmark=role.benchmark, at=at)
 
 
 def _refuse_without_admin(benchmark: Benchmark, *, besides: User) -> None:

@@ -63,7 +63,7 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
 def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
     """Withdraw somebody's role; what they wrote stays."""
     row = access.get_authoring_role(request.user, slug, role)
-    services.withdraw_authoring_role(role=row)
+    services.withdraw_authoring_role(role=row, at=timezone.now())
     if row.role == AuthoringRole.Role.AUTHOR:
         message = _("%(person)s no longer writes for this benchmark. Their work is kept.")
     else:

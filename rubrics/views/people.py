@@ -60,7 +60,7 @@ def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
     """Withdraw somebody's role in the benchmark."""
     row = access.get_administered_role(request.user, slug, role)
     try:
-        services.withdraw_role(role=row)
+        services.withdraw_role(role=row, at=timezone.now())
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
