@@ -27,6 +27,9 @@ class User(AbstractUser):
     name = models.CharField(_("name"), max_length=MAX_PERSON_NAME_LENGTH, blank=True)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=10, default="en")
+    # The slug of the benchmark whose admin deactivated the account; empty if it is active, or if whoever runs the
+    # server deactivated it.
+    deactivated_in = models.CharField(max_length=MAX_SLUG_LENGTH, blank=True, default="", db_default="", editable=False)
 
     # Accounts that an admin made for an address, and that nobody has opened: no password, and no sign-in yet.
     INVITED = models.Q(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX) & ~models.Q(email="")
@@ -44,6 +47,14 @@ class User(AbstractUser):
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert,
                 func="DELETE FROM accounts_setupcode; RETURN NULL;",
+            ),
+            # Whoever activates an account, by whatever way: a later deactivation is not that of the benchmark before.
+            pgtrigger.Trigger(
+                name="active_again",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(new__is_active=True) & ~pgtrigger.Q(new__deactivated_in=""),
+                func="NEW.deactivated_in = ''; RETURN NEW;",
             ),
         ]
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services import invitations, person_of, suggest_specialty
+from accounts.services.access_ends import end_sessions_and_token
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
@@ -72,28 +73,40 @@ def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User
     return added
 
 
-def may_deactivate(person: User, *, benchmark: Benchmark, by: User) -> bool:
-    """Whether ``by`` may deactivate the account: they may create benchmarks, and the account has access to no other.
+def is_deactivatable(person: User, *, by: User) -> bool:
+    """Whether ``by`` may create benchmarks and the account is somebody else's who may not; needs no query.
 
-    An account with access elsewhere belongs to other admins, too; whoever runs the server can deactivate it.
+    The list of people asks this. `set_account_active` also refuses accounts with access to other benchmarks.
     """
-    if not by.is_staff or person.pk == by.pk or person.is_staff or person.is_superuser:
-        return False
-    return not invitations.has_access_elsewhere(person, benchmark.slug)
+    return by.is_staff and person.pk != by.pk and not (person.is_staff or person.is_superuser)
+
+
+def is_activatable(person: User, *, benchmark: Benchmark, by: User) -> bool:
+    """Whether an admin of this benchmark deactivated the account, and ``by`` may deactivate it; needs no query."""
+    return is_deactivatable(person, by=by) and not person.is_active and person.deactivated_in == benchmark.slug
 
 
 @transaction.atomic
 def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: User, at: datetime) -> None:
     """Deactivate an account, or activate it again; what the person did stays on record.
 
-    A deactivated account is signed out at once and cannot sign in. All its parts in the benchmark are stopped, open
-    work goes back, and its invitation is withdrawn. Parts stay stopped when the account is activated again.
+    A deactivated account is signed out at once and cannot sign in, and its API token is revoked. All its parts in the
+    benchmark are stopped, open work goes back, and its invitation is withdrawn. Parts stay stopped when the account is
+    activated again, which is refused unless an admin of this benchmark deactivated it. An account with access elsewhere
+    belongs to other admins, too; whoever runs the server can deactivate it.
     """
     person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
-    if not may_deactivate(person, benchmark=benchmark, by=by):
+    if not is_deactivatable(person, by=by) or invitations.has_access_elsewhere(person, benchmark.slug):
         raise DomainError(
             _("This account has other roles, or you may not deactivate accounts. Ask the server administrator.")
         )
+    if active and not person.is_active and not is_activatable(person, benchmark=benchmark, by=by):
+        raise DomainError(
+            _("This account was not deactivated by an admin of this benchmark. Ask the server administrator.")
+        )
+    # Also on activation: what was left by a sign-in at the moment of the deactivation does not work again.
+    if not active or not person.is_active:
+        end_sessions_and_token(user=person)
     if not active:
         for membership in Membership.objects.filter(user=person, group__benchmark=benchmark, active=True):
             set_member_active(membership=membership, active=False, by=by, at=at)
@@ -101,8 +114,10 @@ def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: 
             withdraw_role(role=role, at=at)
         for authoring in AuthoringRole.objects.filter(user=person, benchmark=benchmark, active=True):
             withdraw_authoring_role(role=authoring, at=at)
+        if person.is_active:  # else somebody else's deactivation, which stays theirs
+            person.deactivated_in = benchmark.slug
     person.is_active = active
-    person.save(update_fields=["is_active"])
+    person.save(update_fields=["is_active", "deactivated_in"])
     logger.warning(
         "An account was %s",
         "activated" if active else "deactivated",

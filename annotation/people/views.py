@@ -21,7 +21,14 @@ from annotation.people.everybody import COLUMNS, TEXT_COLUMNS, csv_rows
 from annotation.people.everybody import everybody as everybody_of
 from annotation.people.forms import PeopleForm
 from annotation.people.people_list import ListedPerson, as_csv, people_of_file, people_of_text
-from annotation.people.services import AddedPerson, add_people, may_deactivate, preview_people, set_account_active
+from annotation.people.services import (
+    AddedPerson,
+    add_people,
+    is_activatable,
+    is_deactivatable,
+    preview_people,
+    set_account_active,
+)
 from consilium.core.csvfile import beginning
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -64,7 +71,14 @@ def everybody(request: SignedInRequest, slug: str) -> HttpResponse:
     """All people of the benchmark in one list."""
     benchmark = get_administered_benchmark(request.user, slug)
     people = everybody_of(benchmark)
-    rows = [(person, may_deactivate(person.user, benchmark=benchmark, by=request.user)) for person in people]
+    rows = [
+        (
+            person,
+            person.user.is_active and is_deactivatable(person.user, by=request.user),
+            is_activatable(person.user, benchmark=benchmark, by=request.user),
+        )
+        for person in people
+    ]
     return render(request, "annotation/people/everybody.html", {"benchmark": benchmark, "rows": rows})
 
 
@@ -93,7 +107,10 @@ def set_active(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         text = _("The account of %(person)s is active again.") if active else _("%(person)s can no longer sign in.")
-        messages.success(request, text % {"person": person})
+        text %= {"person": person}
+        if active:
+            text = f"{text} {_('Their roles are still stopped; reactivate them under Groups.')}"
+        messages.success(request, text)
     return redirect("annotation:people-all", slug)
 
 

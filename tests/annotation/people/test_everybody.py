@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import io
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Invitation, User
+from accounts.services.api_tokens import make_token, token_of
 from annotation.models import ExpertGroup, Membership
 from annotation.services.groups import add_member
+from rubrics.services import give_authoring_role, grant_role, withdraw_authoring_role, withdraw_role
 from tests.annotation.conftest import Workshop
 from tests.annotation.test_languages_read import reads
-from tests.factories import BenchmarkFactory, ExpertGroupFactory
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -95,6 +100,98 @@ def test_an_account_with_no_other_access_is_deactivated_and_activated(workshop: 
         other.refresh_from_db()
         assert other.is_active
     assert admin.post(url, {"person": "0", "active": "0"}).status_code == 404
+
+
+def test_a_deactivated_account_keeps_no_token_and_no_session(workshop: Workshop, settings: Any) -> None:
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # as on a server
+    User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
+    url = f"/b/{workshop.benchmark.slug}/people/account/"
+    person = workshop.annotator
+    make_token(user=person)
+    admin, own, other = Client(), Client(), Client()
+    for client, user in ((admin, workshop.admin), (own, person), (other, workshop.checker)):
+        client.force_login(user)
+    admin.post(url, {"person": person.pk, "active": "0"})
+    assert token_of(person) is None
+    page = admin.post(url, {"person": person.pk, "active": "1"}, follow=True).content.decode()
+    assert "is active again. Their roles are still stopped; reactivate them under Groups." in page
+    assert own.get("/profile/").status_code == 302, "the session before does not come back"
+    assert other.get("/profile/").status_code == 200
+
+
+def test_an_account_is_activated_only_where_it_was_deactivated(workshop: Workshop, admin: Client) -> None:
+    User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
+    base = f"/b/{workshop.benchmark.slug}/people"
+    person = workshop.annotator
+
+    def is_active_after(active: str) -> bool:
+        admin.post(f"{base}/account/", {"person": person.pk, "active": active})
+        person.refresh_from_db()
+        return person.is_active
+
+    User.objects.filter(pk=person.pk).update(is_active=False)  # by whoever runs the server
+    assert "Activate account" not in admin.get(f"{base}/all/").content.decode()
+    assert not is_active_after("1")
+    assert not is_active_after("0")
+    assert not is_active_after("1"), "deactivating it once more does not make it this benchmark's"
+    User.objects.filter(pk=person.pk).update(is_active=True)
+    assert not is_active_after("0")
+    assert "Activate account" in admin.get(f"{base}/all/").content.decode()
+    User.objects.filter(pk=person.pk).update(is_active=True)
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    assert not is_active_after("1"), "an earlier deactivation here gives no right to end a later one"
+
+
+def test_the_list_takes_as_many_queries_for_three_as_for_thirty(workshop: Workshop, admin: Client) -> None:
+    User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
+    counts = []
+    for people in (3, 30):
+        benchmark = BenchmarkFactory(admin=workshop.admin)
+        ExpertGroupFactory(benchmark=benchmark, annotators=people)
+        url = f"/b/{benchmark.slug}/people/all/"
+        admin.get(url)
+        with CaptureQueriesContext(connection) as counted:
+            page = admin.get(url).content.decode()
+        counts.append((page.count('data-dialog="end-'), len(counted)))
+    assert [people for people, _queries in counts] == [3, 30]
+    assert counts[0][1] == counts[1][1]
+
+
+def test_an_invited_member_who_is_added_again_gets_the_invitation_anew(
+    workshop: Workshop, admin: Client, invited: Membership
+) -> None:
+    base = f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/members/"
+    admin.post(f"{base}{invited.pk}/", {"active": "0"})
+    page = admin.post(f"{base}{invited.pk}/", {"active": "1"}, follow=True).content.decode()
+    assert "Their invitation was withdrawn. Send it again." in page
+    admin.post(base, {"email": "ned@example.org", "role": "annotator", "name": ""})
+    invitation = Invitation.objects.get()
+    assert invitation.withdrawn_at is None
+    # Somebody with a role left keeps the invitation, so nothing is to be sent.
+    second = add_member(group=workshop.group, role="checker", user=invited.user)
+    admin.post(f"{base}{second.pk}/", {"active": "0"})
+    page = admin.post(f"{base}{second.pk}/", {"active": "1"}, follow=True).content.decode()
+    assert "Their invitation was withdrawn" not in page
+    # Whoever has opened the account is told of the role as before.
+    sent = {"email": workshop.annotator.email, "role": "annotator", "name": ""}
+    assert "already has this role in the group" in admin.post(base, sent, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("role", ["researcher", "author"])
+def test_an_invitation_is_withdrawn_at_the_time_that_the_caller_gives(workshop: Workshop, role: str) -> None:
+    person = UserFactory(last_login=None)
+    at = timezone.now() - timedelta(days=1)
+    Invitation.objects.create(
+        user=person, scope=workshop.benchmark.slug, title="Pilot", part=role, created_at=at, link_shown_at=at,
+        expires_at=at + timedelta(days=9),
+    )  # fmt: skip
+    if role == "author":
+        withdraw_authoring_role(
+            role=give_authoring_role(benchmark=workshop.benchmark, user=person, role=role, at=at), at=at
+        )
+    else:
+        withdraw_role(role=grant_role(benchmark=workshop.benchmark, user=person, role=role), at=at)
+    assert Invitation.objects.get().withdrawn_at == at
 
 
 def test_a_group_is_renamed_and_deleted_only_while_it_was_never_used(workshop: Workshop, admin: Client) -> None:
