@@ -334,8 +334,9 @@ def adjudication(request: Request, public_id: str) -> Response:
 
 
 def _adjudication(row: Adjudication) -> dict[str, Any]:
-    known = access.with_batch(Adjudication.objects.filter(pk=row.pk)).values("batch", "batch_title").get()
-    row.batch, row.batch_title = known["batch"], known["batch_title"]  # type: ignore[attr-defined]
+    known = access.with_batch(Adjudication.objects.filter(pk=row.pk)).get()
+    row.batch = known.batch  # type: ignore[attr-defined]  # annotated
+    row.batch_title = known.batch_title  # type: ignore[attr-defined]
     row.reading = _reading(row.response.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
     row.rows = reading_pages.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
     return dict(serializers.AdjudicationSerializer(row).data)
