@@ -177,7 +177,7 @@ def _due(values: dict[str, Any]) -> Words:
     else:
         text = _("“%(batch)s” is due on %(day)s.") % facts
     if checks and values.get("stage") == "reminder":
-        rest = _("Checks that you hold or can claim: %(count)d.")
+        rest = _("Checks that you have or can claim: %(count)d.")
     elif checks:
         rest = ngettext("You have %(count)d open check.", "You have %(count)d open checks.", count)
     elif values.get("what") in ("cases", "writing"):

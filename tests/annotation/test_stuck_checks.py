@@ -149,7 +149,7 @@ def test_a_message_names_work_that_its_annotator_cannot_read_and_they_release_wh
     assert sorted(live.values_list("case__language", flat=True)) == ["en", "zh"], "what was begun stays"
 
 
-def test_gold_items_in_a_language_not_read_are_told_of_and_released_like_other_work() -> None:
+def test_gold_items_in_a_language_not_read_are_counted_and_released_like_other_work() -> None:
     group = ExpertGroupFactory(benchmark=clinic("en", "de", "de", "de"))
     annotator = member(group)
     batch = make_batch(group)

@@ -451,7 +451,7 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     for sent, sentence in (
         ({"level": "self-care"}, "Choose the reason"),
         ({"level": "nothing", "reason": "border"}, "Choose a level"),
-        ({"level": "self-care", "upper": "emergency", "reason": "border"}, "the next one up"),
+        ({"level": "self-care", "upper": "emergency", "reason": "border"}, "the next level up"),
         ({"level": "stays-ambiguous", "upper": "emergency", "reason": "border"}, "cannot be between two levels"),
     ):
         answer = client.post(url, {"note": "kept", **sent})
