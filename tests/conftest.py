@@ -18,7 +18,7 @@ import pytest
 from django.conf import settings
 from django.core.cache import caches
 from django.core.management.commands.flush import Command as FlushCommand
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone, translation
 
 from standalone.embedded import ensure
@@ -151,6 +151,15 @@ def _flush_what_is_there() -> Iterator[None]:
     handle = FlushCommand.handle
 
     def empty(self: FlushCommand, **options: Any) -> None:
+        for attempt in range(3):
+            try:
+                delete_all()
+                break
+            except OperationalError:  # a deadlock with a worker that still writes for the test before
+                if attempt == 2:
+                    raise
+
+    def delete_all() -> None:
         names = [name for name in connection.introspection.table_names() if name not in KEPT_TABLES]
         with transaction.atomic(), connection.cursor() as cursor:
             quoted = {name: connection.ops.quote_name(name) for name in names}

@@ -51,7 +51,7 @@ def make_benchmark(admin: Page) -> None:
     admin.goto(f"/b/{SLUG}/imports/")
     admin.locator("input[type=file]").set_input_files(REAL_DATA / "healthbench_sample.jsonl")
     admin.get_by_role("button", name="Import", exact=True).click()
-    expect(admin.get_by_text("Done").first).to_be_visible(timeout=60_000)
+    expect(admin.get_by_text("Done").first).to_be_visible(timeout=120_000)
     expect(admin.locator("main")).to_contain_text("1,413")
 
 

@@ -131,7 +131,7 @@ def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(world: Writin
             {"writers_per_case": 4},
             "4 writers per case are required, but only 3 annotators in the group can receive new assignments",
         ),
-        ({"tags": ["theme:none"]}, "No cases match"),
+        ({"tags": ["theme:none"]}, "No case of this benchmark has the tag “theme:none”."),
     ],
 )
 def test_batches_that_cannot_be(world: WritingWorld, terms: dict[str, Any], sentence: str) -> None:

@@ -150,8 +150,16 @@ def test_the_api_searches(researcher: Client) -> None:
     (hit,) = researcher.get(url, {"q": "paracetamol", "limit": "5"}).json()["results"]
     assert (hit["text"], hit["state"], hit["reference"]) == (DOSE, [], "Made-up Health, Fever in children, 2024")
     assert len(researcher.get(url, {"q": "15 mg/kg", "limit": "1"}).json()["results"]) == 1
-    assert len(researcher.get(url, {"q": "15 mg/kg", "limit": "9" * 400}).json()["results"]) == 2
-    faults = [("limit", "0"), ("limit", "-1"), ("limit", "²"), ("tier", "9"), ("order", "score"), ("q", "x" * 10_001)]
+    assert len(researcher.get(url, {"q": "15 mg/kg"}).json()["results"]) == 2
+    faults = [
+        ("limit", "0"),
+        ("limit", "9" * 400),
+        ("limit", "-1"),
+        ("limit", "²"),
+        ("tier", "9"),
+        ("order", "score"),
+        ("q", "x" * 10_001),
+    ]
     for name, value in faults:
         assert researcher.get(url, {name: value}).status_code == 400, (name, value)
 

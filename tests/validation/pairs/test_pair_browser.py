@@ -68,7 +68,7 @@ def test_a_refused_judgement_shows_the_first_question_without_an_answer(
     expect(page.locator("mark.pair-mark")).to_have_count(2)
     page.keyboard.press("1")
     page.keyboard.press("s")
-    message = page.locator(".pair-judge fieldset .error").first
+    message = page.locator(".pair-judge fieldset .error:visible").first
     expect(message).to_be_in_viewport()
     expect(page.locator("input[name=harm]").first).to_be_focused()
     page.keyboard.press("3")  # keys work from there

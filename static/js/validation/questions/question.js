@@ -57,6 +57,8 @@ function showFields(fields) {
   }
   const first = findAll(document, "[data-field]", HTMLElement).find((box) => fields[box.dataset.field ?? ""]);
   first?.scrollIntoView({ block: "center" });
+  const field = first?.querySelector("input, textarea");
+  if (field instanceof HTMLElement) field.focus({ preventScroll: true });
 }
 
 /** Mark the chosen button of a form whose answers are buttons. */
