@@ -40,7 +40,6 @@ OTHER_CITIES = {
     "Ankara": "Europe/Istanbul",
     "Astana": "Asia/Almaty",
     "Barcelona": "Europe/Madrid",
-    "Canberra": "Australia/Sydney",
     "Dodoma": "Africa/Dar_es_Salaam",
     "Hanoi": "Asia/Ho_Chi_Minh",
     "Islamabad": "Asia/Karachi",

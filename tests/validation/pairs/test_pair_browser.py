@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 from validation.models import PairJudgement
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.conftest import Watch
 
@@ -99,24 +99,31 @@ def test_a_judgement_survives_a_lost_connection_and_a_closed_page(new_page: Call
 
 
 def test_a_kept_judgement_does_not_replace_a_later_one(new_page: Callable[..., Page], watch: Watch) -> None:
-    watch.allow("net::ERR_INTERNET_DISCONNECTED")
+    watch.allow("net::ERR_FAILED")
     world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {})
     page = new_page(user=world.physicians[0])
     page.goto("/b/ward/pairs/judge/")
     page.wait_for_load_state()
-    place, context = page.url, page.context
-    context.set_offline(True)
+    place = page.url
+
+    def lose(route: Route) -> None:
+        if route.request.method == "POST":
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/pairs/**", lose)
     for key in "136":
         page.keyboard.press(key)
     page.keyboard.press("s")
     expect(page.locator("#question-status")).to_contain_text("Not sent: the connection was lost.")
-    page.close()
+    page.once("dialog", lambda dialog: dialog.accept())  # the page warns of what is not sent
+    page.goto("/profile/")
     world.judge("P1", by=0)  # on another device
     stored = PairJudgement.objects.values().get()
-    context.set_offline(False)
-    later = context.new_page()
-    later.goto(place)
-    expect(later.locator("#question-status")).to_contain_text("You have answered this question since.")
+    page.unroute("**/pairs/**", lose)
+    page.goto(place)
+    expect(page.locator("#question-status")).to_contain_text("You have answered this question since.")
     assert PairJudgement.objects.values().get() == stored
 
 
