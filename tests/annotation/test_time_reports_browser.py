@@ -120,6 +120,27 @@ def test_nothing_is_reported_while_the_person_signs_in_again_and_nothing_is_lost
     assert 403 not in refusals(caplog)
 
 
+def test_work_that_is_opened_when_the_session_has_ended_begins_after_signing_in(
+    new_page: NewPage, watch: Watch
+) -> None:
+    watch.allow("status of 401")
+    workshop = build_workshop()
+    page = new_page(workshop.annotator)
+    reports: list[Request] = []
+    page.on("request", lambda request: request.url.endswith("/time/") and reports.append(request))
+    stop_clock(page)
+    page.goto(f"/work/{workshop.queue()[0].public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("m")
+    expect(page.locator("#session-ended")).to_be_visible()
+    page.clock.run_for(SETTLED_MS)
+    assert reports == []
+    sign_in_over_the_page(page, workshop)
+    wait_until(lambda: Attention.objects.exists())
+    wait_on(page, lambda: len(reports) == 1)
+
+
 def test_the_seconds_of_a_report_that_did_not_arrive_go_with_the_next_one(new_page: NewPage, watch: Watch) -> None:
     watch.allow("ERR_FAILED", "status of 500")
     workshop = build_workshop()

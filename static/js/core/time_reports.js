@@ -68,6 +68,12 @@ export function reportTime({ settleMs = 0, reportS = 30, minLastReportS = 5 } = 
 
   /** @param {Work} of */
   function begin(of) {
+    if (work !== of) return;
+    if (sessionDialog()?.open) {
+      // Whoever is signed in meanwhile may be somebody else, to whom this work does not exist.
+      document.addEventListener("consilium:signed-in", () => begin(of), { once: true });
+      return;
+    }
     of.begun = true;
     send(of, 0); // starts the server's clock
   }
