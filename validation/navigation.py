@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from django.db.models import CharField, Value
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -12,48 +13,43 @@ from django.utils.translation import pgettext_lazy
 from consilium.core import navigation, todo
 from consilium.core.todo import Todo
 from rubrics import waiting
+from rubrics.models import Benchmark
 from rubrics.waiting import Waits
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from rubrics.models import Benchmark, Case
+    from consilium.core.navigation import Text
+    from rubrics.models import Case
 
 STAFF = ("admin", "researcher")
 
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:
-    """A card for each benchmark in which questions about coverage wait for ``user``."""
-    from validation.coverage.selectors import open_by_benchmark
+    """Cards for what waits for ``user``: questions about coverage, then near-miss pairs, then points to correct."""
+    from validation.coverage.selectors import open_by_benchmark as open_questions
+    from validation.pairs.selectors import open_by_benchmark as open_pairs
+    from validation.splitting.selectors import correctable_by_benchmark
 
-    for benchmark, number in open_by_benchmark(user):
-        url = reverse("validation:coverage-queue", args=[benchmark.slug])
-        yield navigation.HomeCard(
-            key=benchmark.slug,
-            title=benchmark.title,
-            url=url,
-            figures=[navigation.HomeFigure(_("Questions about criteria"), f"{number:,}", url)],
-            action=(_("Answer questions"), url),
-            made_up=benchmark.is_demo,
-        )
-
-
-def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
-    """A card for each benchmark in which near-miss pairs wait for ``user``."""
-    from validation.pairs.selectors import open_by_benchmark
-
-    for benchmark, number in open_by_benchmark(user):
-        url = reverse("validation:pair-queue", args=[benchmark.slug])
-        yield navigation.HomeCard(
-            key=benchmark.slug,
-            title=benchmark.title,
-            url=url,
-            figures=[navigation.HomeFigure(_("Pairs of texts to compare"), f"{number:,}", url)],
-            action=(_("Compare texts"), url),
-            made_up=benchmark.is_demo,
-        )
+    # In most cases nothing waits: one query says so.
+    sources = {"coverage": open_questions(user), "pairs": open_pairs(user), "points": correctable_by_benchmark(user)}
+    first, *others = (rows.annotate(kind=Value(kind, CharField())) for kind, rows in sources.items())
+    waiting = {(kind, benchmark): number for benchmark, number, kind in first.union(*others, all=True)}
+    if not waiting:
+        return
+    benchmarks = list(Benchmark.objects.filter(pk__in={pk for _kind, pk in waiting}).order_by("title"))
+    for kind, label, view, button in (
+        ("coverage", _("Questions about criteria"), "validation:coverage-queue", _("Answer questions")),
+        ("pairs", _("Pairs of texts to compare"), "validation:pair-queue", _("Compare texts")),
+    ):
+        for benchmark in benchmarks:
+            number = waiting.get((kind, benchmark.pk), 0)
+            if number:
+                yield _card(benchmark, label, number, reverse(view, args=[benchmark.slug]), button)
+    if any(kind == "points" for kind, _pk in waiting):
+        yield from _points_cards(user)
 
 
-def points_cards(user: User) -> Iterator[navigation.HomeCard]:
+def _points_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark whose newest points may be corrected by ``user``, until they are frozen."""
     from validation.access import hidden_splitting_runs
     from validation.splitting.selectors import runs_to_correct
@@ -62,45 +58,47 @@ def points_cards(user: User) -> Iterator[navigation.HomeCard]:
         if hidden_splitting_runs(user, run.benchmark).filter(pk=run.pk).exists():
             continue
         url = reverse("validation:splitting-points", args=[run.benchmark.slug, run.public_id])
-        yield navigation.HomeCard(
-            key=run.benchmark.slug,
-            title=run.benchmark.title,
-            url=url,
-            figures=[navigation.HomeFigure(_("Cases with gold points to correct"), n_cases, url)],
-            action=(_("Correct gold points"), url),
-            made_up=run.benchmark.is_demo,
-        )
+        label, button = _("Cases with gold points to correct"), _("Correct gold points")
+        yield _card(run.benchmark, label, n_cases, url, button)
+
+
+def _card(benchmark: Benchmark, label: Text, number: int, url: str, button: Text) -> navigation.HomeCard:
+    return navigation.HomeCard(
+        key=benchmark.slug,
+        title=benchmark.title,
+        url=url,
+        figures=[navigation.HomeFigure(label, f"{number:,}", url)],
+        action=(button, url),
+        made_up=benchmark.is_demo,
+    )
 
 
 def starts(user: User) -> Iterator[str]:
     """The pages on which something waits for ``user``."""
-    for source in (home_cards, pair_cards, points_cards):
-        for card in source(user):
-            yield card.url
+    for card in home_cards(user):
+        yield card.url
 
 
 def todos(user: User) -> Iterator[Todo]:
     """What waits for ``user`` in all benchmarks."""
-    for source in (home_cards, pair_cards, points_cards):
-        for card in source(user):
-            for figure in card.figures:
-                if card.action is not None:
-                    button, url = card.action
-                    title = str(card.title)
-                    left = str(figure.value)
-                    yield Todo(figure.label, "", title, left=left, button=button, url=url, slug=card.key)
+    for card in home_cards(user):
+        for figure in card.figures:
+            if card.action is not None:
+                button, url = card.action
+                title = str(card.title)
+                left = str(figure.value)
+                yield Todo(figure.label, "", title, left=left, button=button, url=url, slug=card.key)
 
 
 def waiting_lines(user: User, benchmark: Benchmark, case: Case | None) -> Iterator[Waits]:
     """The same in one benchmark, as lines of the page *Writing*; none of them is about a single case."""
     if case is not None:
         return
-    for source in (home_cards, pair_cards, points_cards):
-        for card in source(user):
-            if card.key == benchmark.slug and card.action is not None:
-                button, url = card.action
-                for figure in card.figures:
-                    yield Waits(figure.label, button, url, detail=str(figure.value))
+    for card in home_cards(user):
+        if card.key == benchmark.slug and card.action is not None:
+            button, url = card.action
+            for figure in card.figures:
+                yield Waits(figure.label, button, url, detail=str(figure.value))
 
 
 def register() -> None:
@@ -132,5 +130,3 @@ def register() -> None:
     todo.register(todos)
     waiting.register(waiting_lines, elsewhere=True)
     navigation.register_home_card(home_cards)
-    navigation.register_home_card(pair_cards)
-    navigation.register_home_card(points_cards)

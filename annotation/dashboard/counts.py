@@ -260,20 +260,20 @@ def days_of(batches: Iterable[Batch], *, since: date) -> dict[int, dict[date, in
     zone = timezone.get_current_timezone()
     counts_by_batch: dict[int, dict[date, int]] = {batch: {} for batch in chosen}
     start = datetime.combine(since, datetime.min.time(), tzinfo=zone)
-    for rows in (
-        Assignment.objects.filter(status__in=HANDED_IN, purpose=Assignment.Purpose.WORK),
-        LabelTask.objects.filter(status=LabelTask.Status.SUBMITTED),
-        WritingTask.objects.filter(status=WritingTask.Status.SUBMITTED),
-    ):
-        counted = (
-            rows.filter(batch__in=chosen, submitted_at__gte=start)
-            .order_by()
-            .annotate(day=TruncDate("submitted_at", tzinfo=zone))
-            .values_list("batch", "day")
-            .annotate(Count("pk"))
+    first, *others = (
+        rows.filter(batch__in=chosen, submitted_at__gte=start)
+        .order_by()
+        .annotate(day=TruncDate("submitted_at", tzinfo=zone))
+        .values_list("batch", "day")
+        .annotate(Count("pk"))
+        for rows in (
+            Assignment.objects.filter(status__in=HANDED_IN, purpose=Assignment.Purpose.WORK),
+            LabelTask.objects.filter(status=LabelTask.Status.SUBMITTED),
+            WritingTask.objects.filter(status=WritingTask.Status.SUBMITTED),
         )
-        for batch, day, number in counted:
-            counts_by_batch[batch][day] = counts_by_batch[batch].get(day, 0) + number
+    )
+    for batch, day, number in first.union(*others, all=True):
+        counts_by_batch[batch][day] = counts_by_batch[batch].get(day, 0) + number
     return counts_by_batch
 
 

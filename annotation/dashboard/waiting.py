@@ -18,12 +18,8 @@ from django.utils.translation import gettext_lazy
 from annotation.dashboard.counts import Table
 from annotation.dashboard.names import People
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
-from annotation.selectors.able_reviewers import (
-    WaitingPiece,
-    unread_work,
-    waiting_for_adjudicators,
-    waiting_for_checkers,
-)
+from annotation.selectors.able_reviewers import WaitingPiece, waiting_for_adjudicators, waiting_for_checkers
+from annotation.selectors.unread_work import unread_work
 from annotation.services.slots.free_slots import stuck_slots
 from rubrics.models import Benchmark
 

@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from accounts.unread_cases import unread_by
-from annotation.models import Adjudication, Assignment, Batch, Involvement, Membership, Part
+from annotation.models import Adjudication, Assignment, Involvement, Membership, Part
 from consilium.core.language_tags import can_read
 from consilium.core.languages import language_name
 
@@ -65,14 +64,15 @@ class _Reviewers:
 def _reviewers(role: str, groups: Collection[int]) -> _Reviewers:
     members = Membership.objects.filter(group__in=groups, role=role, active=True).order_by("pk")
     reviewers = _Reviewers(defaultdict(list), {}, set(), set())
-    columns = ("group_id", "user_id", "user__is_active", "user__physician_profile__languages")
-    for group, user, is_active, languages in members.values_list(*columns):
+    members = members.annotate(is_invited=Exists(User.objects.filter(User.INVITED, pk=OuterRef("user"))))
+    columns = ("group_id", "user_id", "user__is_active", "is_invited", "user__physician_profile__languages")
+    for group, user, is_active, is_invited, languages in members.values_list(*columns):
         reviewers.by_group[group].append(user)
         reviewers.languages[user] = languages or []
         if not is_active:
             reviewers.inactive.add(user)
-    invited = User.objects.filter(User.INVITED, pk__in=reviewers.languages)
-    reviewers.invited.update(invited.values_list("pk", flat=True))
+        if is_invited:
+            reviewers.invited.add(user)
     return reviewers
 
 
@@ -227,56 +227,3 @@ def _adjudicators_in_words(why: Counter[str], language: str) -> tuple[str, ...]:
 def _filled(words: dict[str, str], why: Counter[str], language: str) -> tuple[str, ...]:
     name = language_name(language) if language else ""
     return tuple(text % {"n": why[key], "language": name} for key, text in words.items() if why[key])
-
-
-# Assigned work ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadWork:
-    """Open responses of one annotator in one batch that are in languages they do not read."""
-
-    batch: int
-    annotator: int
-    number: int
-    languages: tuple[str, ...]
-    since: datetime | None
-
-    @property
-    def language_names(self) -> list[str]:
-        """In the reader's language."""
-        return [language_name(tag) for tag in self.languages]
-
-
-def unread_work(batches: Collection[int]) -> list[UnreadWork]:
-    """Open work of ``batches`` that was assigned before its annotator named the languages they read; two queries."""
-    by_annotator: dict[tuple[int, int], list[tuple[str, datetime]]] = defaultdict(list)
-    rows = unread(Assignment.objects.filter(batch__in=batches, purpose=Assignment.Purpose.WORK))
-    columns = rows.order_by("pk").values_list("batch", "annotator", "case__language", "batch__created_at")
-    for batch, user, language, at in columns:
-        by_annotator[batch, user].append((language, at))
-    return [
-        UnreadWork(
-            batch, user, len(pieces), tuple(sorted({tag for tag, _at in pieces})), min(at for _tag, at in pieces)
-        )
-        for (batch, user), pieces in by_annotator.items()
-    ]
-
-
-def own_unread(user: int) -> QuerySet[Assignment]:
-    """Open responses of one person in open batches, in languages that they do not read.
-
-    Gold items are among them: their annotator could tell them apart if they alone stayed.
-    """
-    rows = Assignment.objects.filter(annotator=user, batch__status=Batch.Status.OPEN)
-    return unread(rows.exclude(purpose=Assignment.Purpose.QUALIFICATION))
-
-
-def unread(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """The open ones of ``rows`` whose annotator does not read the case, where the batch matches languages."""
-    return rows.filter(
-        unread_by(OuterRef("annotator"), "case"),
-        status__in=Assignment.OPEN,
-        batch__match_languages=True,
-        batch__imported=False,
-    )

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotation import access
 from annotation.models import Adjudication, Assignment, Attention, Batch, Check, LabelTask, Membership
+from annotation.selectors.unread_work import unread_work_of
 from annotation.services import slots
 from consilium.core.compiled_queries import CompiledQuery
 
@@ -134,6 +135,11 @@ def _settled(user: Any) -> Q:
     )
 
 
+def _unread(user: Any) -> Q:
+    """Work of open batches in languages that ``user`` does not read."""
+    return Q(batch__status=Batch.Status.OPEN) & unread_work_of(user)
+
+
 # role, group and benchmark of each active membership, in whichever benchmark
 MEMBERSHIPS: CompiledQuery[Any] = CompiledQuery(
     lambda user: (
@@ -142,7 +148,7 @@ MEMBERSHIPS: CompiledQuery[Any] = CompiledQuery(
 )
 # `Batch` with `is_pool`, by due date
 BATCHES = OwnQuery(_batches)
-# batch; all work, open work, accepted work, work that was begun
+# batch; all work, open work, accepted work, work that was begun, unread work, unread work that was not begun
 COUNTS = OwnQuery(
     lambda user, within: (
         graded(user, within)
@@ -153,6 +159,8 @@ COUNTS = OwnQuery(
             open=Count("pk", filter=Q(status__in=Assignment.OPEN)),
             accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED)),
             started=Count("pk", filter=~Q(status=Assignment.Status.NOT_STARTED)),
+            unread=Count("pk", filter=_unread(user)),
+            unread_new=Count("pk", filter=_unread(user) & Q(status=Assignment.Status.NOT_STARTED)),
         )
     )
 )

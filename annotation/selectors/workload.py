@@ -46,6 +46,8 @@ class BatchWork:
     next_id: str = ""  # public id of the assignment to go on with
     next_position: int = 0
     returned: list[ReturnedWork] = field(default_factory=list)
+    unread: int = 0  # in languages that the annotator does not read
+    unread_new: int = 0  # of these, not begun
     seconds: int = 0  # spent on it by its annotator
     paced: int = 0  # of these, seconds on responses that were handed in once
     timed: int = 0  # such responses
@@ -130,6 +132,8 @@ class Workload:
     writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
     checks_due: date | None = None  # the earliest due date of a check
+    unread: int = 0  # responses in languages that this person does not read
+    unread_new: int = 0  # of these, those that were not begun
     spent: dict[str, tuple[int, int]] = field(default_factory=dict)  # kind of work → seconds, of finished pieces
 
     def seconds_of(self, kind: str, pieces: int) -> int | None:
@@ -243,6 +247,8 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         writing=written,
         seconds=seconds + sum(row.seconds for row in written),
         checks_due=min((due for due in due_dates if due is not None), default=None),
+        unread=sum(row.unread for row in work.values()),
+        unread_new=sum(row.unread_new for row in work.values()),
         spent=spent,
     )
 
@@ -254,7 +260,7 @@ def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequenc
     work = {}
     for batch in queries.BATCHES.objects(user, benchmark):
         batch.group = groups[batch.group_id]
-        total, open_, accepted, started = counts.get(batch.pk, (0, 0, 0, 0))
+        total, open_, accepted, started, unread, unread_new = counts.get(batch.pk, (0,) * 6)
         work[batch.pk] = BatchWork(
             batch,
             total=total,
@@ -262,6 +268,8 @@ def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequenc
             waiting=total - open_ - accepted,
             accepted=accepted,
             started=started > 0,
+            unread=unread,
+            unread_new=unread_new,
             pool=batch.is_pool,
         )
     if work:

@@ -22,8 +22,9 @@ from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm, RenameForm
 from annotation.models import Adjudication, Batch
 from annotation.selectors import review_rounds
-from annotation.selectors.able_reviewers import stuck_checks, unread_work
+from annotation.selectors.able_reviewers import stuck_checks
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
+from annotation.selectors.unread_work import unread_work
 from annotation.services.adjudications import open_within
 from annotation.services.batch_terms import warn_of_past
 from annotation.services.batch_titles import candidate_in

@@ -21,7 +21,7 @@ from annotation.dashboard.names import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.labels.handover_views import hand_over_cases
 from annotation.models import Assignment, Batch
-from annotation.selectors.able_reviewers import unread
+from annotation.selectors.unread_work import unread
 from annotation.services import slots
 from annotation.writing.admin_views import hand_over as hand_over_writing
 from consilium.core.errors import DomainError

@@ -10,8 +10,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
+from annotation import access
 from annotation.models import Assignment
-from annotation.selectors.able_reviewers import own_unread
+from annotation.selectors.unread_work import own_unread
 from annotation.services import slots
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -35,8 +36,13 @@ def message_about_unread(user: User) -> str:
 @require_POST
 @signed_in
 def release_unread(request: SignedInRequest) -> HttpResponse:
-    """Release the reader's responses in languages that they do not read, if they have not begun them."""
+    """Release the reader's responses in languages that they do not read, if they have not begun them: all of them, or
+    those in the benchmark whose page asks for it.
+    """
     rows = own_unread(request.user.pk).filter(status=Assignment.Status.NOT_STARTED)
+    slug = request.POST.get("benchmark", "")
+    if slug:
+        rows = rows.filter(batch__group__benchmark=access.get_member_benchmark(request.user, slug))
     try:
         number = slots.release(assignments=rows, by=request.user, at=timezone.now())
     except DomainError as refused:
@@ -44,4 +50,4 @@ def release_unread(request: SignedInRequest) -> HttpResponse:
     else:
         text = ngettext("%(n)d response is released.", "%(n)d responses are released.", number)
         messages.success(request, text % {"n": number})
-    return redirect("annotation:work")
+    return redirect("annotation:work-in", slug) if slug else redirect("annotation:work")

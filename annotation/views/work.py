@@ -7,7 +7,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation import access, navigation
-from annotation.selectors.able_reviewers import own_unread
 from annotation.selectors.reviews import handed_in
 from annotation.selectors.workload import workload
 from annotation.todo import task_of, todo_rows
@@ -48,9 +47,9 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
         "other_batches": [work for work in load.current if work.batch.pk not in listed],
         "other_cases": [(work, task_of(work)) for work in (*load.labels, *load.writing) if work.batch.pk not in listed],
         "benchmark": benchmark or access.only_benchmark(request.user),
+        "within": benchmark,
         "several": len(among) > 1,
         "page_obj": shown,
         "handed_in": lines,
-        "unread": own_unread(request.user.pk).values_list("status", flat=True) if load.first else [],
     }
     return render(request, "annotation/work/work.html", context)

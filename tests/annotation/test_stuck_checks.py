@@ -149,6 +149,25 @@ def test_a_message_names_work_that_its_annotator_cannot_read_and_they_release_wh
     assert sorted(live.values_list("case__language", flat=True)) == ["en", "zh"], "what was begun stays"
 
 
+def test_the_page_of_one_benchmark_counts_and_releases_only_its_own_unread_work() -> None:
+    group, elsewhere = (ExpertGroupFactory(benchmark=clinic("en", "de")) for _ in range(2))
+    annotator = member(group)
+    member(elsewhere, user=annotator)
+    for each in (group, elsewhere):
+        make_batch(each)
+    reads(annotator, "en")
+    own = signed_in(annotator)
+    slug = group.benchmark.slug
+    page = " ".join(own.get(f"/work/in/{slug}/").content.decode().split())
+    assert "1 response assigned to you is in a language that you do not read." in page
+    assert f'name="benchmark" value="{slug}"' in page
+    assert own.post("/work/release-unread/", {"benchmark": slug}).headers["Location"] == f"/work/in/{slug}/"
+    live = Assignment.objects.filter(annotator=annotator, case__language="de").exclude(status="released")
+    assert [row.batch.group for row in live] == [elsewhere]
+    assert own.post("/work/release-unread/", {"benchmark": "a/b"}).status_code == 404
+    assert "1 response assigned to you" in own.get("/work/").content.decode()
+
+
 def test_gold_items_in_a_language_not_read_are_counted_and_released_like_other_work() -> None:
     group = ExpertGroupFactory(benchmark=clinic("en", "de", "de", "de"))
     annotator = member(group)

@@ -91,13 +91,11 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
     return own
 
 
-def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
-    """The benchmarks in which something waits for a decision of ``user``, and how much."""
+def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[CoverageDecision, Any]:
+    """Benchmark (id), and how much waits there for a decision of ``user``."""
     waiting = CoverageDecision.objects.open_to(user.pk)
     waiting = waiting.filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
-    counts = dict(waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk")))
-    benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []
-    return [(benchmark, counts[benchmark.pk]) for benchmark in benchmarks]
+    return waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk"))
 
 
 @dataclass(frozen=True)

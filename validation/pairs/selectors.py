@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, F, Q, QuerySet, Value
@@ -87,12 +88,10 @@ def open_pairs(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[Nea
     return own
 
 
-def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
-    """The benchmarks in which pairs wait for a judgement of ``user``, and how many."""
+def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[NearMissPair, Any]:
+    """Benchmark (id), and how many pairs wait there for a judgement of ``user``."""
     waiting = NearMissPair.objects.filter(group__benchmark__in=Benchmark.objects.filter(decides_in(user)))
-    counts = dict(waiting.open_to(user.pk).order_by().values_list("group__benchmark").annotate(n=Count("pk")))
-    benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []
-    return [(benchmark, counts[benchmark.pk]) for benchmark in benchmarks]
+    return waiting.open_to(user.pk).order_by().values_list("group__benchmark").annotate(n=Count("pk"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from accounts.models import User
 from accounts.unread_cases import unread_by
@@ -133,16 +133,23 @@ def point_rows(cases: list[CasePoints]) -> Iterator[tuple[Any, ...]]:
             )
 
 
+def _correctable(user: User | AnonymousUser) -> QuerySet[SplittingRun]:
+    authors = AuthoringRole.objects.filter(
+        user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("benchmark")
+    )
+    return SplittingRun.objects.all().correctable().filter(Exists(authors))
+
+
+def correctable_by_benchmark(user: User | AnonymousUser) -> QuerySet[SplittingRun, Any]:
+    """Benchmark (id), and how many runs ``user`` is an author of; `runs_to_correct` has those that wait."""
+    return _correctable(user).order_by().values_list("benchmark").annotate(n=Count("pk"))
+
+
 def runs_to_correct(user: User | AnonymousUser) -> list[tuple[SplittingRun, int]]:
     """The newest run of each benchmark that ``user`` is an author of, until it is frozen, and how many of its cases are
     in a language that ``user`` reads; none without such a case.
     """
-    authors = AuthoringRole.objects.filter(
-        user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("benchmark")
-    )
-    rows = (
-        SplittingRun.objects.all().correctable().filter(Exists(authors)).order_by("benchmark_id", "-created_at", "-pk")
-    )
+    rows = _correctable(user).order_by("benchmark_id", "-created_at", "-pk")
     frozen = Exists(RubricSet.objects.filter(split_run=OuterRef("pk")))
     newest = rows.annotate(is_frozen=frozen).distinct("benchmark_id").select_related("benchmark").defer("config")
     runs = [run for run in newest if not run.is_frozen]

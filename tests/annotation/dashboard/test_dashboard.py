@@ -349,7 +349,7 @@ def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> Non
             here.append(len(queries))
         counts.append(here)
     assert counts[0] == counts[1]
-    assert max(counts[0]) <= 33
+    assert max(counts[0]) <= 30
 
 
 # Handing over -------------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def test_who_runs_the_benchmark_decides_nothing_even_as_an_author(loopback: Loop
     for path in ("rubric-coverage/decide/", f"rubric-coverage/decide/{question.public_id}/", "pairs/judge/"):
         assert signed_in(admin).get(f"/b/{slug}/{path}").status_code == 404, path
         assert signed_in(world.physicians[0]).get(f"/b/{slug}/{path}").status_code in (200, 302), path
-    assert open_by_benchmark(admin) == []
+    assert list(open_by_benchmark(admin)) == []
 
 
 def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
@@ -171,7 +171,7 @@ def test_nobody_is_asked_about_a_case_whose_first_rubric_they_are_writing(loopba
         assert signed_in(writer).get(address).status_code == 404
         assert signed_in(other).get(address).status_code == 200
     assert not open_decisions(world.benchmark, writer).filter(step__case=case).exists()
-    counts = [{own.pk: n for own, n in open_by_benchmark(user)}[world.benchmark.pk] for user in (other, writer)]
+    counts = [dict(open_by_benchmark(user))[world.benchmark.pk] for user in (other, writer)]
     assert counts[0] - counts[1] == questions.count()
     # Nor do they see what the run found about it, once others have decided.
     for question in questions:
