@@ -11,28 +11,38 @@ import pgtrigger
 from rubrics.models import Rubric, RubricReview
 
 _WORDS = r"normalize(btrim(regexp_replace({text}, '\s+', ' ', 'g')))"  # `drafting.suggestions.state.words_of`
+_PUBLISHED = "(SELECT NEW.id AS id, NEW.case_id AS case_id)"
+_IMPORTED = "(SELECT id, case_id FROM new_rows WHERE status IN ('published', 'superseded'))"
 
 
-def _same(text: str, other: str) -> str:
-    return f"{_WORDS.format(text=text)} = {_WORDS.format(text=other)}"
+def _undecided_words(rubrics: str) -> str:
+    """A query of criteria of ``rubrics`` (``id``, ``case_id``) that have the words of a suggestion on which nobody
+    decided, and that no earlier version of the case has.
 
-
-# A criterion ``k`` of an item ``i`` of rubric ``r`` has the words of a suggestion on which nobody decided, and no
-# earlier version of the case has that criterion.
-_UNDECIDED_WORDS = f"""
-    SELECT 1 FROM drafting_suggestion s
-    JOIN rubrics_rubricitem i ON i.rubric_id = r.id
-    JOIN rubrics_criterion k ON k.id = i.criterion_id
-    WHERE s.case_id = r.case_id AND s.state IN ('open', 'withdrawn') AND {_same("k.text", "s.text")}
-      AND NOT EXISTS (
-          SELECT 1 FROM drafting_suggestion d
-          WHERE d.case_id = s.case_id AND d.state IN ('accepted', 'edited', 'rejected') AND {_same("d.text", "s.text")}
-      )
-      AND NOT EXISTS (
-          SELECT 1 FROM rubrics_rubricitem e JOIN rubrics_rubric v ON v.id = e.rubric_id
-          WHERE e.criterion_id = k.id AND v.id <> r.id AND v.status IN ('published', 'superseded')
-      )
-"""
+    The suggestions come first, and each text is normalised once, whatever the planner believes of the tables: after an
+    import that was rolled back it takes them for empty, and normalised each criterion once for every imported rubric.
+    """
+    return f"""
+        WITH undecided AS MATERIALIZED (
+            SELECT r.id AS rubric_id, s.case_id, {_WORDS.format(text="s.text")} AS words
+            FROM {rubrics} r JOIN drafting_suggestion s ON s.case_id = r.case_id
+            WHERE s.state IN ('open', 'withdrawn')
+        ), written AS MATERIALIZED (
+            SELECT i.rubric_id, i.criterion_id, {_WORDS.format(text="k.text")} AS words
+            FROM (SELECT DISTINCT rubric_id FROM undecided) u
+            JOIN rubrics_rubricitem i ON i.rubric_id = u.rubric_id
+            JOIN rubrics_criterion k ON k.id = i.criterion_id
+        )
+        SELECT 1 FROM undecided u JOIN written w ON w.rubric_id = u.rubric_id AND w.words = u.words
+        WHERE NOT EXISTS (
+            SELECT 1 FROM drafting_suggestion d
+            WHERE d.case_id = u.case_id AND d.state IN ('accepted', 'edited', 'rejected')
+              AND {_WORDS.format(text="d.text")} = u.words
+        ) AND NOT EXISTS (
+            SELECT 1 FROM rubrics_rubricitem e JOIN rubrics_rubric v ON v.id = e.rubric_id
+            WHERE e.criterion_id = w.criterion_id AND v.id <> u.rubric_id AND v.status IN ('published', 'superseded')
+        )
+    """
 
 
 class DecidedRubric(Rubric):
@@ -46,9 +56,7 @@ class DecidedRubric(Rubric):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Q(new__status="published") & ~pgtrigger.Q(old__status="published"),
-                declare=[("r", "rubrics_rubric%ROWTYPE")],
                 func=f"""
-                    r := NEW;
                     IF EXISTS (
                         SELECT 1 FROM rubrics_rubricitem i
                         WHERE i.rubric_id = NEW.id AND i.suggestion <> ''
@@ -64,7 +72,7 @@ class DecidedRubric(Rubric):
                               WHERE v.case_id IN (c.id, c.supersedes_id) AND v.id <> NEW.id
                                 AND v.status IN ('published', 'superseded') AND e.suggestion = i.suggestion
                           )
-                    ) OR EXISTS ({_UNDECIDED_WORDS}) THEN
+                    ) OR EXISTS ({_undecided_words(_PUBLISHED)}) THEN
                         RAISE EXCEPTION 'A drafted criterion is published when a physician has taken it'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'drafting_criterion_taken';
                     END IF;
@@ -100,15 +108,13 @@ class DecidedRubric(Rubric):
                 operation=pgtrigger.Insert,
                 referencing=pgtrigger.Referencing(new="new_rows"),
                 func=f"""
-                    IF EXISTS (
-                        SELECT 1 FROM new_rows r
-                        WHERE r.status IN ('published', 'superseded') AND (
-                            EXISTS (
-                                SELECT 1 FROM rubrics_rubricitem i
-                                JOIN drafting_suggestion s ON s.public_id = i.suggestion
-                                WHERE i.rubric_id = r.id AND i.suggestion <> '' AND s.published_in_id IS NULL
-                            ) OR EXISTS ({_UNDECIDED_WORDS})
-                        )
+                    IF EXISTS (SELECT 1 FROM drafting_suggestion) AND (
+                        EXISTS (
+                            SELECT 1 FROM {_IMPORTED} r
+                            JOIN rubrics_rubricitem i ON i.rubric_id = r.id
+                            JOIN drafting_suggestion s ON s.public_id = i.suggestion
+                            WHERE i.suggestion <> '' AND s.published_in_id IS NULL
+                        ) OR EXISTS ({_undecided_words(_IMPORTED)})
                     ) THEN
                         RAISE EXCEPTION 'A drafted criterion is published when a physician has taken it'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'drafting_criterion_taken';
