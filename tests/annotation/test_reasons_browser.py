@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation import services
 from annotation.models import Amendment, Ruling
@@ -67,6 +67,24 @@ def test_a_reason_written_before_the_ruling_waits_for_it(new_page: NewPage) -> N
         ("met", ""),
         ("not_met", "named at once"),
     ]
+
+
+def test_a_refusal_stays_when_another_criterion_is_saved_after_it(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    held: list[Route] = []
+    page.route("**/criteria/**", lambda route: held.append(route))
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("t")
+    page.keyboard.type("named at once")
+    page.keyboard.press("Control+Enter")
+    refusal = page.locator("#refusal")
+    expect(refusal).to_contain_text("The reason for criterion 2 is not saved yet")
+    expect(page.locator("#saved")).to_contain_text("Saving")
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    expect(refusal).to_contain_text("The reason for criterion 2 is not saved yet")
 
 
 def test_the_button_for_a_reason_opens_it_on_a_criterion_without_a_ruling(new_page: NewPage) -> None:

@@ -30,11 +30,12 @@ def admin(answered: Benchmark) -> User:
 
 
 def ended(benchmark: Benchmark, loopback: Loopback, by: User, model: str, *, seconds: int, **terms: Any) -> JudgeRun:
-    """A run that was started so many seconds ago, and has ended."""
+    """A run that has ended so many seconds after its start, whatever it took on a busy machine."""
     judge = chat_judge(benchmark, loopback, model, name="grader", price_in=1.0, price_out=1.0)
-    at = timezone.now() - timedelta(seconds=seconds)
+    now = timezone.now()
+    at = now - timedelta(seconds=seconds)
     run = create_run(benchmark=benchmark, judge=judge, frame=RunFrame(candidates=("alpha",)), by=by, at=at, **terms)
-    while work_on_slice(run.pk, 0, clock=timezone.now):
+    while work_on_slice(run.pk, 0, clock=lambda: now):
         pass
     run.refresh_from_db()
     return run

@@ -113,7 +113,7 @@ function save(row, outcome, reason, { remember = true } = {}) {
   press(row, outcome);
   const box = reasonBox(row);
   if (box) box.hidden = true;
-  clearRefusal({ about: idOf(row) });
+  clearRefusal(idOf(row));
   if (remember) goOn(row);
   else select(row);
   showSaving();

@@ -145,6 +145,6 @@ export function closeReason(row) {
   const unsent = queue.pending.get(idOf(row));
   keep(idOf(row), unsent ? { ...unsent, unsent: true } : null);
   press(row, row.dataset.outcome ?? "");
-  clearRefusal({ about: idOf(row) });
+  clearRefusal(idOf(row));
   row.focus();
 }

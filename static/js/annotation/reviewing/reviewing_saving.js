@@ -141,7 +141,7 @@ startQueue({
     else renewRow(id, current?.row ?? null);
     if (sent) {
       sheet.savedAt = new Date().toLocaleTimeString(undefined, { hour12: false });
-      clearRefusal();
+      clearRefusal(id, ""); // what is missing elsewhere is still missing
     }
     summarise();
   },

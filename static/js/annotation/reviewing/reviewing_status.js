@@ -96,10 +96,9 @@ export function refuse(message, { about = "", link = null } = {}) {
   showView("criteria");
 }
 
-/** @param {{ about?: string }} [only] `about`: only a message about this criterion */
-export function clearRefusal({ about } = {}) {
+/** @param {string[]} [abouts] only a message about one of these criteria; "" stands for a message about none */
+export function clearRefusal(...abouts) {
   const place = element("refusal", HTMLElement);
-  if (about === undefined || place.querySelector("[data-about]")?.getAttribute("data-about") === about) {
-    place.replaceChildren();
-  }
+  const about = place.querySelector("[data-about]")?.getAttribute("data-about") ?? "";
+  if (!abouts.length || abouts.includes(about)) place.replaceChildren();
 }
