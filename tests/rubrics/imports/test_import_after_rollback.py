@@ -1,4 +1,4 @@
-"""An import after one that was rolled back: PostgreSQL has counted the rows meanwhile, and takes the tables for empty."""
+"""An import after one that was rolled back: PostgreSQL has counted the rows meanwhile, and takes tables for empty."""
 
 from __future__ import annotations
 
