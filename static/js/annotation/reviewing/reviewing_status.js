@@ -96,7 +96,7 @@ export function refuse(message, { about = "", link = null } = {}) {
   showView("criteria");
 }
 
-/** @param {string[]} [abouts] only a message about one of these criteria; "" stands for a message about none */
+/** @param {...string} abouts only a message about one of these criteria; "" stands for a message about none */
 export function clearRefusal(...abouts) {
   const place = element("refusal", HTMLElement);
   const about = place.querySelector("[data-about]")?.getAttribute("data-about") ?? "";
