@@ -124,7 +124,7 @@ class Work:
 
     @property
     def skip_rate(self) -> float | None:
-        """Share of the pieces given that were skipped at least once."""
+        """Share of the pieces given that were skipped at least once; what was put off for later is not."""
         return self.skipped / self.given if self.given else None
 
     @property
@@ -236,7 +236,8 @@ def _unchecked(table: Table, tasks: QuerySet[Any, Any], at: datetime) -> None:
 def _rates(table: Table, batches: list[int]) -> None:
     skips = Skip.objects.filter(assignment__batch__in=batches, assignment__purpose=Assignment.Purpose.WORK)
     for batch, annotator, number in (
-        skips.order_by()
+        skips.exclude(reason=Skip.Reason.LATER)
+        .order_by()
         .values_list("assignment__batch", "assignment__annotator")
         .annotate(Count("assignment", distinct=True))
     ):

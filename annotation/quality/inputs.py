@@ -61,7 +61,7 @@ _CASES = """
 _WORK = """
     SELECT a.annotator_id::int8, a.response_id::int8,
            (a.submitted_at IS NOT NULL AND a.status <> 'released')::int::int2,
-           EXISTS (SELECT 1 FROM annotation_skip s WHERE s.assignment_id = a.id)::int::int2,
+           EXISTS (SELECT 1 FROM annotation_skip s WHERE s.assignment_id = a.id AND s.reason <> 'later')::int::int2,
            ((SELECT count(*) FROM annotation_check c WHERE c.assignment_id = a.id AND c.result <> '')
             + (a.purpose = 'gold' AND a.to_check AND a.status = 'accepted')::int)::int4,
            EXISTS (SELECT 1 FROM annotation_check c
@@ -80,7 +80,7 @@ _WORK = """
     FROM annotation_batch b JOIN annotation_assignment a ON a.batch_id = b.id
     WHERE b.group_id = ANY(%(groups)s) AND a.purpose = ANY(%(purposes)s)
       AND (a.status NOT IN ('not_started', 'released')
-           OR EXISTS (SELECT 1 FROM annotation_skip s WHERE s.assignment_id = a.id))
+           OR EXISTS (SELECT 1 FROM annotation_skip s WHERE s.assignment_id = a.id AND s.reason <> 'later'))
     ORDER BY a.id
 """
 _CHECKS = """

@@ -111,7 +111,9 @@ def workshop(db: None) -> Workshop:
 
 
 def busy(workshop: Workshop) -> tuple[User, User]:
-    """First: one accepted, one sent back, one skipped and not started. Second: one at any checker, one draft."""
+    """First: one accepted, one sent back, put off before, one skipped and not started. Second: one at any checker, one
+    draft.
+    """
     first, second = workshop.people()
     now = timezone.now()
     accepted_row, two, three = workshop.queue(first)
@@ -121,7 +123,8 @@ def busy(workshop: Workshop) -> tuple[User, User]:
         row.refresh_from_db()
     accept_check(assignment=accepted_row, checker=workshop.checker, at=now)
     return_check(assignment=two, checker=workshop.checker, note="Look at 2 again.", at=now)
-    Skip.objects.create(assignment=three, reason="later", created_at=now)
+    Skip.objects.create(assignment=two, reason="later", created_at=now)
+    Skip.objects.create(assignment=three, reason="other", note="Cut off.", created_at=now)
     decide(workshop.queue(second)[0])
     decide(workshop.queue(second)[1], submit=False)
     return first, second

@@ -131,6 +131,15 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert str(scene.annotator) not in signed_in(scene.researcher).get(f"{scene.base}/").content.decode()
 
 
+def test_a_response_that_was_put_off_for_later_is_not_skipped() -> None:
+    scene = Scene()
+    scene.grade_and_check()
+    rows = Assignment.objects.filter(batch=scene.batch)
+    for row, reason in ((rows[0], "later"), (rows[1], "expertise"), (rows[2], "later"), (rows[2], "other")):
+        row.skips.create(reason=reason, created_at=timezone.now())
+    assert float(scene.csv()["annotator", "responses_skipped"]["value"]) == 0.2
+
+
 def test_responses_to_one_case_are_left_out_together() -> None:
     scene = Scene(responses=20, in_case=2)
     scene.grade_and_check()
