@@ -17,6 +17,8 @@ from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_SPECIALTY_LENGTH, MAX_TITLE_LENGTH
 
 
+# Who may sign in, and who creates benchmarks.
+@audited_fields("UserEvent", "is_active", "is_staff", "is_superuser", "deactivated_in")
 class User(AbstractUser):
     """A person. ``username`` is internal and never shown; people sign in with their e-mail address.
 

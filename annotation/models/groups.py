@@ -15,6 +15,7 @@ from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import Benchmark
 
 
+@audited
 class ExpertGroup(models.Model):
     """Physicians who grade together, independent of the benchmark's other groups."""
 

@@ -70,7 +70,7 @@ def is_unused(group: ExpertGroup) -> bool:
     relations = [
         relation
         for relation in ExpertGroup._meta.related_objects
-        if relation.get_accessor_name() and not relation.hidden
+        if relation.get_accessor_name() not in (None, "events") and not relation.hidden  # its own name is no work
     ]
     return not any(getattr(group, str(relation.get_accessor_name())).exists() for relation in relations)
 
