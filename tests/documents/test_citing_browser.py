@@ -84,6 +84,9 @@ def test_passages_and_words_are_cited_by_keyboard_and_lead_to_the_passage(opened
     # Words are selected in the text of the passage, and cited whole, with their places in characters.
     keys.press("Alt+e")
     expect(drawer.locator("[data-hit]").first).to_be_visible()
+    keys.press("Shift+Enter")  # from the query: nothing is selected, so nothing is cited
+    expect(drawer.locator("[data-status]")).to_contain_text("Select the words in the passage")
+    drawer.locator("[data-query]").focus()
     keys.press("ArrowDown")
     expect(drawer.locator("[data-hit]").first).to_be_focused()
     keys.press("Shift+Enter")

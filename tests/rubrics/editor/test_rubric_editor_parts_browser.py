@@ -67,7 +67,13 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     rows.nth(0).locator("summary").click()
     rows.nth(0).get_by_role("button", name="Delete").click()
     expect(rows).to_have_count(2)
-    page.locator(".toast-undo").click()
+    rows.nth(0).locator("textarea").press_sequentially("Then")
+    page.locator("[data-toast-action]").click()
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1).locator("textarea")).to_have_value(re.compile("Then"))  # the button undoes the deletion alone
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_count(2)
+    page.keyboard.press("Control+y")
     expect(rows).to_have_count(3)
 
     page.locator("[data-open=bank]").first.click()

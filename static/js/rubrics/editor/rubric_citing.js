@@ -287,7 +287,7 @@ function drawerKey(event, drawer) {
     drawer.close(); // in a search field the browser would first empty it
   else if (event.key === "Enter" && isQuery) {
     // Before the answer is there, Enter asks for it.
-    if (parametersOf(drawer) === answered && hits.length) cite(0, false);
+    if (parametersOf(drawer) === answered && hits.length) cite(0, event.shiftKey);
     else search();
   } else if (event.key === "Enter" && place >= 0 && !isButton) cite(place, event.shiftKey);
   else if (event.key === "ArrowDown" && (isQuery || target === row)) goTo(drawer, place + 1);

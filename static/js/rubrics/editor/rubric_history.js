@@ -124,8 +124,29 @@ export function createHistory({ items, take, caret, go }) {
     return true;
   }
 
+  /**
+   * Take back one step, whatever followed it; this is a step of its own.
+   * @param {Step} step
+   * @returns {boolean} false where it was undone before
+   */
+  function revert(step) {
+    if (!done.includes(step)) return false;
+    const now = copy(items());
+    take(back(step.target, step.reached, items()));
+    current = copy(items());
+    run = "";
+    done.push({ target: now, reached: copy(items()), from: lastCaret, to: step.from });
+    undone = [];
+    go(step.from);
+    return true;
+  }
+
   return {
     note,
+    revert,
+    latest: () => done.at(-1) ?? null,
+    /** @param {Step} step */
+    has: (step) => done.includes(step),
     begin,
     typed,
     acceptOthers,

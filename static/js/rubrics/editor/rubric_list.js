@@ -174,8 +174,16 @@ export function edited(id) {
   tellWatchers("typing");
 }
 
+/** @type {Map<HTMLElement, import("./rubric_history.js").Step>} messages that offer to undo a step */
+const offers = new Map();
+
 export function undo() {
   if (!past.undo()) toast(words("nothing"));
+  for (const [item, step] of offers) {
+    if (past.has(step)) continue;
+    item.remove();
+    offers.delete(item);
+  }
 }
 
 export function redo() {
@@ -312,19 +320,13 @@ export function remove(id) {
   if (!isEmpty) offerUndo(words("deleted").replace("NUMBER", String(place + 1)));
 }
 
-/** @param {string} text */
+/** @param {string} text about the latest step: the button takes back this step, whatever follows it */
 function offerUndo(text) {
-  toast(text);
-  const item = document.querySelector(".toasts .toast:last-of-type");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "toast-undo";
-  button.textContent = words("undo");
-  button.addEventListener("click", () => {
-    item?.remove();
-    undo();
-  });
-  item?.querySelector("p")?.append(" ", button);
+  const step = past.latest();
+  if (!step) return;
+  const action = { label: words("undo"), run: () => past.revert(step) };
+  const item = toast(text, "info", { action });
+  if (item) offers.set(item, step);
 }
 
 /**

@@ -157,3 +157,22 @@ test("no more than 300 steps are kept", async () => {
   assert.equal(steps, 300);
   assert.equal(items[0].points, 1);
 });
+
+test("a step is taken back alone, whatever followed it, and once", async () => {
+  items.push(newItem({ id: "b", text: "Second." }));
+  past.acceptOthers();
+  items = items.filter(({ id }) => id !== "b");
+  past.note(caret);
+  const step = past.latest();
+  await type("a", "Typed since.");
+  assert.equal(past.revert(step), true);
+  assert.deepEqual(texts(), ["Typed since.", "Second."]);
+  past.undo(); // taking it back is a step of its own
+  assert.deepEqual(texts(), ["Typed since."]);
+  past.undo();
+  past.undo();
+  assert.deepEqual(texts(), ["", "Second."]);
+  assert.equal(past.has(step), false);
+  assert.equal(past.revert(step), false);
+  assert.deepEqual(texts(), ["", "Second."]);
+});
