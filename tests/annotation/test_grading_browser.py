@@ -538,6 +538,20 @@ def test_signing_in_over_the_page_goes_on_where_it_was(new_page: NewPage, watch:
     assert outcomes(row) == ["met"]
 
 
+@pytest.mark.parametrize("button", ["#criteria .criterion.current [data-set=not_met]", "#dock [data-choose=not_met]"])
+def test_a_note_stays_when_an_outcome_is_pressed_while_it_is_written(new_page: NewPage, button: str) -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, **({"viewport": {"width": 390, "height": 844}} if "dock" in button else {}))
+    open_work(page, row)
+    page.keyboard.press("t")
+    page.keyboard.insert_text("Only for adults.")
+    page.locator(button).click()
+    expect(page.locator("#graded-text")).to_contain_text("1 /")
+    saved(page)
+    assert list(row.decisions.exclude(outcome=None).values_list("outcome", "note")) == [("not_met", "Only for adults.")]
+
+
 def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> None:
     watch.allow("422")  # type: ignore[attr-defined]
     workshop = build_workshop(responses=4)

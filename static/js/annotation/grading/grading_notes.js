@@ -89,7 +89,9 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("focusout", (event) => {
   const field = noteField(event.target);
-  if (field) afterPress(() => closeNote(field));
+  if (!field?.isConnected) return;
+  keepNote(field); // at once: an outcome that is pressed next shows the decision anew, with the note that it has
+  afterPress(() => closeNote(field));
 });
 document.addEventListener("keydown", (event) => {
   const field = noteField(event.target);
