@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -422,7 +424,31 @@ class AmendmentSerializer(SeenSerializer):
     reason = serializers.CharField(allow_blank=True, default="", max_length=MAX_REASON_LENGTH)
 
 
-class ReturnSerializer(StrictSerializer, Plain):
+class ShownSerializer(StrictSerializer, Plain):
+    """What the client saw of a check or a conflict before it finishes it."""
+
+    shown = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=2**31 - 2),
+        required=False,
+        help_text="Criterion (id) → the version that the client saw, 0 for none. Where another one is stored, the "
+        "answer is 409 with `criteria`. Without it, nothing is compared.",
+    )
+
+    def validate_shown(self, shown: dict[str, int]) -> dict[int, int]:
+        """With the ids as numbers."""
+        if not all(re.fullmatch(r"[0-9]{1,18}", key, re.ASCII) for key in shown):
+            raise serializers.ValidationError(_("Each key must be the id of a criterion."))
+        return {int(key): version for key, version in shown.items()}
+
+
+class ChangedElsewhereSerializer(Plain):
+    """Why work is not finished. ``criteria``: those that were changed since the client saw them."""
+
+    detail = serializers.CharField()
+    criteria = serializers.ListField(child=serializers.IntegerField(), required=False)
+
+
+class ReturnSerializer(ShownSerializer):
     """Why work is sent back; the note may be empty if a criterion is marked for review."""
 
     note = serializers.CharField(allow_blank=True, default="", max_length=MAX_NOTE_LENGTH)

@@ -244,22 +244,36 @@ def _stale(stale: StaleSave, rows: Sequence[reading_pages.CheckRow | reading_pag
     return Response({"detail": str(stale), "current": current}, status=stale.status_code)
 
 
-@extend_schema(request=None, responses={204: None})
+FINISHED = {204: None, 409: serializers.ChangedElsewhereSerializer}
+
+
+def _unseen(refused: services.Unseen) -> Response:
+    return Response({"detail": str(refused), "criteria": refused.criteria}, status=refused.status_code)
+
+
+@extend_schema(request=serializers.ShownSerializer, responses=FINISHED)
 @api_view(["POST"])
 def check_accept(request: Request, public_id: str) -> Response:
     """Accept the work with its amendments."""
     row = _held_check(request, public_id)
-    services.accept_check(assignment=row, checker=_me(request), at=timezone.now())
+    data = _valid(serializers.ShownSerializer(data=request.data))
+    try:
+        services.accept_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    except services.Unseen as refused:
+        return _unseen(refused)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-@extend_schema(request=serializers.ReturnSerializer, responses={204: None})
+@extend_schema(request=serializers.ReturnSerializer, responses=FINISHED)
 @api_view(["POST"])
 def check_return(request: Request, public_id: str) -> Response:
     """Send the work back with a note, criteria that are marked for review, or both."""
     row = _held_check(request, public_id)
     data = _valid(serializers.ReturnSerializer(data=request.data))
-    services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    try:
+        services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    except services.Unseen as refused:
+        return _unseen(refused)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -359,13 +373,18 @@ def rulings(request: Request, public_id: str) -> Response:
     return Response(_adjudication(row))
 
 
-@extend_schema(request=None, responses={204: None, 422: serializers.UnansweredCriteriaSerializer})
+@extend_schema(
+    request=serializers.ShownSerializer, responses=FINISHED | {422: serializers.UnansweredCriteriaSerializer}
+)
 @api_view(["POST"])
 def adjudication_finish(request: Request, public_id: str) -> Response:
     """End the adjudication once every conflict has a ruling. 422 with ``missing`` (ids of criteria) before."""
     row = _held_adjudication(request, public_id)
+    data = _valid(serializers.ShownSerializer(data=request.data))
     try:
-        services.finish_adjudication(adjudication=row, adjudicator=_me(request), at=timezone.now())
+        services.finish_adjudication(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
+    except services.Unseen as refused:
+        return _unseen(refused)
     except services.Undecided as refused:
         return Response({"detail": str(refused), "missing": refused.criteria}, status=refused.status_code)
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -37,6 +37,7 @@ from annotation.services.groups import (
 )
 from annotation.services.planning import BatchPlan, PhysicianLoad, plan_batch
 from annotation.services.previews import AlreadyCreated
+from annotation.services.rules import Unseen
 from annotation.services.undo import UNDO_SECONDS, undo_accept, undo_finish, undo_submit
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "TitleRefused",
     "Unanswered",
     "Undecided",
+    "Unseen",
     "accept_check",
     "add_member",
     "amend",

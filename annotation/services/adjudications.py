@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
 from annotation.selectors.queue_order import in_order_of_adjudication
-from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors
+from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors, refuse_unseen
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -136,9 +136,16 @@ def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: date
 
 
 @transaction.atomic
-def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
-    """End the adjudication; its rulings count from now on. `Undecided` where a conflict has no ruling."""
+def finish_adjudication(
+    *, adjudication: Adjudication, adjudicator: User, at: datetime, shown: Mapping[int, int] | None = None
+) -> None:
+    """End the adjudication; its rulings count from now on.
+
+    `Undecided` where a conflict has no ruling; `Unseen` if the rulings are not those in ``shown`` (criterion →
+    version), where that is given.
+    """
     row = _held(adjudication, adjudicator)
+    refuse_unseen(shown, Ruling.objects.filter(adjudication=row))
     rulings = Ruling.objects.filter(adjudication=row).exclude(outcome="")
     ruled = set(rulings.values_list("criterion_id", flat=True))
     missing = [criterion for criterion in row.criteria if criterion not in ruled]

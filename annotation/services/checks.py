@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from annotation.services.rules import (
     lock_batch_shared,
     readable_constraint_errors,
     refuse_unless_open,
+    refuse_unseen,
 )
 from annotation.services.slots import put_back_check, release_if_left
 from annotation.services.staff_notices import notify_of_completed_batch
@@ -113,12 +115,16 @@ def amend(
 
 
 @transaction.atomic
-def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None:
+def accept_check(
+    *, assignment: Assignment, checker: User, at: datetime, shown: Mapping[int, int] | None = None
+) -> None:
     """Accept the work with its amendments; it counts from now on.
 
-    `DomainError` if the annotator is still asked to review a criterion: that question would never reach them.
+    `Unseen` if the amendments are not those in ``shown`` (criterion → version), where that is given. `DomainError` if
+    the annotator is still asked to review a criterion: that question would never reach them.
     """
     row, check = _held(assignment, checker)
+    refuse_unseen(shown, check.amendments.all())
     marked = check.amendments.filter(to_review=True).count()
     if marked:
         text = ngettext(
@@ -135,13 +141,16 @@ def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None
 
 
 @transaction.atomic
-def return_check(*, assignment: Assignment, checker: User, note: str, at: datetime) -> None:
+def return_check(
+    *, assignment: Assignment, checker: User, note: str, at: datetime, shown: Mapping[int, int] | None = None
+) -> None:
     """Send the work back with a note, criteria that are marked for review, or both.
 
-    Its decisions are copied to a new round, in which the annotator continues.
+    Its decisions are copied to a new round, in which the annotator continues. `Unseen` as in `accept_check`.
     """
     note = note.strip()
     row, check = _held(assignment, checker)
+    refuse_unseen(shown, check.amendments.all())
     marked = check.amendments.filter(to_review=True).count()
     if not note and not marked:
         raise DomainError(_("Mark the criteria to review again, or describe in the note what to review."), field="note")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext, gettext_lazy
+from django.db.models import QuerySet
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.models import Batch
 from consilium.core.errors import Conflict, DomainError
@@ -37,6 +39,34 @@ SENTENCES = {
     "annotation_one_part_per_response": gettext_lazy("You already have another role for this response."),
     "accounts_user_email_once": gettext_lazy("This address is already in use."),
 }
+
+
+class Unseen(Conflict):
+    """What was decided elsewhere meanwhile is not on the page of the person who finishes; ``criteria``: their ids."""
+
+    def __init__(self, criteria: Sequence[int]) -> None:
+        self.criteria = list(criteria)
+        text = ngettext(
+            "%(number)d criterion was changed in another tab or on another device. Look at it again before you finish.",
+            "%(number)d criteria were changed in another tab or on another device. Look at them again before you "
+            "finish.",
+            len(criteria),
+        )
+        super().__init__(text % {"number": len(criteria)})
+
+
+def refuse_unseen(shown: Mapping[int, int] | None, rows: QuerySet[Any]) -> None:
+    """`Unseen` if a version is stored that the page does not show.
+
+    ``shown``: criterion → the version on the page, 0 for none; without it, nothing is compared. ``rows`` have a
+    criterion and a version.
+    """
+    if not shown:
+        return
+    stored = dict(rows.filter(criterion__in=shown).values_list("criterion_id", "version"))
+    changed = [criterion for criterion, version in shown.items() if stored.get(criterion, 0) != version]
+    if changed:
+        raise Unseen(changed)
 
 
 @contextmanager

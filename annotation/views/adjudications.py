@@ -21,7 +21,7 @@ from annotation.models import Adjudication, RulingOutcome
 from annotation.selectors import reading_pages
 from annotation.selectors.reviews import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
-from annotation.views.checks import end_of_queue, next_sheet, refusal
+from annotation.views.checks import end_of_queue, next_sheet, refusal, shown_versions
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave
@@ -181,7 +181,9 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Finish the adjudication and continue with the next."""
     row = access.get_held_adjudication(request.user, public_id)
     try:
-        services.finish_adjudication(adjudication=row, adjudicator=request.user, at=timezone.now())
+        services.finish_adjudication(
+            adjudication=row, adjudicator=request.user, at=timezone.now(), shown=shown_versions(request)
+        )
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, row, refused)
     message = _("Adjudicated.")

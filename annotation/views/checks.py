@@ -193,6 +193,12 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
     return render(request, "annotation/checks/_criterion.html", context, status=status)
 
 
+def shown_versions(request: HttpRequest) -> dict[int, int] | None:
+    """Criterion → the version that the page shows, as it sends them; None without them."""
+    pairs = re.findall(r"([0-9]{1,18}):([0-9]{1,9})", request.POST.get("shown", ""), re.ASCII)
+    return {int(criterion): int(version) for criterion, version in pairs} or None
+
+
 @require_POST
 @signed_in
 def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
@@ -200,7 +206,9 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
     assignment = access.get_held_check(request.user, public_id)
     try:
         _refuse_former_round(request, assignment)
-        services.accept_check(assignment=assignment, checker=request.user, at=timezone.now())
+        services.accept_check(
+            assignment=assignment, checker=request.user, at=timezone.now(), shown=shown_versions(request)
+        )
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, assignment, refused)
     return _go_on(request, assignment, _("Accepted."))
@@ -214,7 +222,9 @@ def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
     note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
     try:
         _refuse_former_round(request, assignment)
-        services.return_check(assignment=assignment, checker=request.user, note=note, at=timezone.now())
+        services.return_check(
+            assignment=assignment, checker=request.user, note=note, at=timezone.now(), shown=shown_versions(request)
+        )
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, assignment, refused, note)
     return _go_on(request, assignment, _("Returned to the annotator with your note."))

@@ -78,6 +78,36 @@ def test_an_amendment_needs_a_reason_keeps_the_decision_and_can_be_taken_back(ch
     assert Amendment.objects.get(criterion=second).outcome == ""  # taken back; the row stays for the record
 
 
+@pytest.mark.parametrize("end", ["accept", "return"])
+def test_a_check_does_not_end_with_amendments_that_the_page_does_not_show(checked: Workshop, end: str) -> None:
+    decide(checked.queue()[0], "met")
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    first, *others = services.criteria_of(row)
+    url, api = f"/work/checks/{row.public_id}/", f"/api/v1/work/checks/{row.public_id}/{end}/"
+    shown = dict.fromkeys((first, *others), 0)
+
+    def sent() -> dict[str, str]:
+        return {"note": "Again, please.", "shown": " ".join(f"{key}:{value}" for key, value in shown.items())}
+
+    def over_the_api() -> Any:
+        body = {"shown": shown} | ({"note": "Again, please."} if end == "return" else {})
+        return client.post(api, body, content_type="application/json")
+
+    client.post(f"{url}criteria/{first}/", {"outcome": "not_met", "reason": "No dose."})  # in another tab
+    refused = client.post(f"{url}{end}/", sent(), headers={"HX-Request": "true"})
+    assert refused.status_code == 409
+    assert "1 criterion was changed in another tab or on another device." in refused.content.decode()
+    assert (over_the_api().status_code, over_the_api().json()["criteria"]) == (409, [first])
+    assert client.post(api, {"shown": {"x": 1}}, content_type="application/json").status_code == 400
+    row.refresh_from_db()
+    assert row.status == "in_check"
+    shown[first] = 1
+    assert client.post(f"{url}{end}/", sent()).status_code == 302
+    row.refresh_from_db()
+    assert row.status == ("accepted" if end == "accept" else "returned")
+
+
 def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checked: Workshop) -> None:
     decide(checked.queue()[0], "met")
     client = signed_in(checked.checker)
@@ -349,6 +379,26 @@ def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: W
     member(twice.group, "adjudicator", other := UserFactory())
     assert signed_in(other).get(f"/work/adjudications/{row.public_id}/").status_code == 404
     assert Ruling.objects.count() == 2
+
+
+def test_an_adjudication_does_not_end_with_rulings_that_the_page_does_not_show(twice: Workshop) -> None:
+    twice.conflict()
+    client = signed_in(twice.adjudicator)
+    row = claim_adjudication(twice, client)
+    first, second = row.criteria
+    url = f"/work/adjudications/{row.public_id}/"
+    for criterion in (first, second):
+        client.post(f"{url}criteria/{criterion}/", {"outcome": "met", "reason": ""})
+    refused = client.post(f"{url}finish/", {"shown": f"{first}:1 {second}:0"}, headers={"HX-Request": "true"})
+    assert refused.status_code == 409
+    assert "1 criterion was changed in another tab" in refused.content.decode()
+    api = client.post(
+        f"/api/v1/work/adjudications/{row.public_id}/finish/",
+        {"shown": {first: 0, second: 0}},
+        content_type="application/json",
+    )
+    assert (api.status_code, api.json()["criteria"]) == (409, [first, second])
+    assert client.post(f"{url}finish/", {"shown": f"{first}:1 {second}:1"})["Location"] == "/work/adjudications/"
 
 
 def test_only_a_free_adjudicator_may_take_a_conflict(twice: Workshop) -> None:

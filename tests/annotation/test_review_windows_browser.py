@@ -138,6 +138,32 @@ def test_a_second_tab_that_accepts_too_says_that_the_check_is_completed(new_page
     expect(other.locator("#finish-form button")).to_be_disabled()
 
 
+def test_a_second_tab_shows_what_was_amended_before_it_accepts(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue()[0], "met")
+    watch.allow("/accept/")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    page.keyboard.type("No dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    other.keyboard.press("Control+Enter")
+    expect(other.locator("#refusal")).to_contain_text("1 criterion was changed in another tab or on another device.")
+    expect(other.locator(".criterion.current .n")).to_have_text("2")
+    expect(other.locator(".criterion.current")).to_contain_text("No dose is named.")
+    expect(other.locator("#summary")).to_contain_text("1 amended")
+    other.keyboard.press("Control+Enter")
+    expect(other).to_have_url(re.compile("/work/checks/$"))
+    assert Amendment.objects.get().check_row.result == "accepted"
+
+
 def test_the_numbers_of_a_long_list_stay_on_their_line(new_page: NewPage) -> None:
     workshop = build_workshop(check_policy="all", text="\n".join(f"{n}. 按压伤口。" for n in range(1, 13)))
     workshop.cases[0].language = "zh"

@@ -28,9 +28,9 @@ import { forgetPick } from "../shared/passages.js";
 import "../shared/second_press.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
-import { parse, takeUpKept } from "./reviewing_entries.js";
+import { parse, renewRow, takeUpKept } from "./reviewing_entries.js";
 import { earlyReason, existingReasonField, isUnsaved, showReason } from "./reviewing_reasons.js";
-import { closeSheet, isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
+import { closeSheet, isStillSamePerson, pageOf, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
 import { markOpenConflicts, refuse, showSaving, summarise } from "./reviewing_status.js";
 
@@ -106,11 +106,18 @@ async function finish(url, values, showMessage) {
     }
     if (queue.questions.size) showMessage(text("asked"));
     else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
-    else leaving = await finishNow(url, values, showMessage);
+    else leaving = await finishNow(url, { ...values, shown: shownVersions() }, showMessage);
   } finally {
     if (!leaving) setBusy(false);
     askWhichHolds({ evenWhileTyping: true });
   }
+}
+
+/** The version of each criterion that the page shows: the server refuses where another one is stored. */
+function shownVersions() {
+  return rows()
+    .map((row) => `${idOf(row)}:${row.dataset.version}`)
+    .join(" ");
 }
 
 /**
@@ -136,10 +143,31 @@ async function finishNow(url, values, showMessage) {
     if (status === 403 || returnDialog?.open) showMessage(message);
   } else {
     showMessage(sentenceOf(html));
-    markOpenConflicts();
-    select(rows().find(isOpenConflict));
+    const changed = status === 409 ? await showStored() : [];
+    if (changed.length) select(rowOf(changed[0]));
+    else {
+      markOpenConflicts();
+      select(rows().find(isOpenConflict));
+    }
   }
   return false;
+}
+
+/**
+ * Show the criteria as they are stored, after they were changed in another tab or on another device.
+ * @returns {Promise<string[]>} the ids of the rows that were renewed
+ */
+async function showStored() {
+  const stored = await pageOf(sheetElement().dataset.url ?? "");
+  const changed = [];
+  for (const row of rows()) {
+    const newRow = stored?.querySelector(`[data-row="${CSS.escape(idOf(row))}"]`);
+    if (!(newRow instanceof HTMLElement) || newRow.dataset.version === row.dataset.version) continue;
+    renewRow(idOf(row), newRow);
+    changed.push(idOf(row));
+  }
+  summarise();
+  return changed;
 }
 
 /**

@@ -123,11 +123,19 @@ export async function closeSheet() {
  * @param {string} url of its page
  */
 async function isCompleted(url) {
+  return Boolean((await pageOf(url))?.querySelector("#done-notice"));
+}
+
+/**
+ * @param {string} url of a page
+ * @returns {Promise<DocumentFragment | null>} the page as it is now; null where it cannot be read
+ */
+export async function pageOf(url) {
   try {
     const answer = await fetch(url, { credentials: "same-origin", signal: AbortSignal.timeout?.(TIMEOUT_MS) });
-    return answer.ok && parse(await answer.text()).querySelector("#done-notice") !== null;
+    return answer.ok ? parse(await answer.text()) : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
