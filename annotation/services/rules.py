@@ -47,9 +47,8 @@ class Unseen(Conflict):
     def __init__(self, criteria: Sequence[int]) -> None:
         self.criteria = list(criteria)
         text = ngettext(
-            "%(number)d criterion was changed in another tab or on another device. Look at it again before you finish.",
-            "%(number)d criteria were changed in another tab or on another device. Look at them again before you "
-            "finish.",
+            "%(number)d criterion was changed in another tab or on another device. Review it before you finish.",
+            "%(number)d criteria were changed in another tab or on another device. Review them before you finish.",
             len(criteria),
         )
         super().__init__(text % {"number": len(criteria)})
