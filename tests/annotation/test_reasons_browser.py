@@ -13,6 +13,7 @@ from annotation import services
 from annotation.models import Amendment, Ruling
 from tests.annotation.conftest import build_workshop
 from tests.axe import axe_violations
+from tests.conftest import Watch
 from tests.factories import decide
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,6 +86,43 @@ def test_a_refusal_stays_when_another_criterion_is_saved_after_it(new_page: NewP
     held[0].continue_()
     expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
     expect(refusal).to_contain_text("The reason for criterion 2 is not saved yet")
+
+
+def test_undo_of_a_ruling_gives_the_reason_back_that_was_written_before_it(new_page: NewPage) -> None:
+    page = adjudicating(new_page)
+    row = page.locator("#criteria [data-number='1']")
+    for key in ("t", "No dose is named.", "Enter", "m"):
+        (page.keyboard.type if key.endswith(".") else page.keyboard.press)(key)
+    expect(page.locator("#graded-text")).to_have_text("1 / 2")
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    page.keyboard.press("u")
+    expect(page.locator("#graded-text")).to_have_text("0 / 2")
+    expect(row.locator("[data-reason]")).to_have_value("No dose is named.")
+    expect(row.locator("[data-reason]")).to_be_visible()
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    page.reload()
+    expect(row.locator("[data-reason]")).to_have_value("No dose is named.")
+    page.keyboard.press("n")
+    expect(page.locator("#graded-text")).to_have_text("1 / 2")
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    assert list(Ruling.objects.values_list("outcome", "reason")) == [("not_met", "No dose is named.")]
+
+
+def test_a_reason_is_shown_while_it_waits_for_the_connection(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    page = checking(new_page)
+    first, second = (page.locator(f"#criteria [data-number='{number}']") for number in (1, 2))
+    page.context.set_offline(True)
+    for key in ("m", "The dose is named.", "Enter", "j", "a", "Who says so?", "Enter"):
+        (page.keyboard.type if key[-1] in ".?" else page.keyboard.press)(key)
+    for row, reason in ((first, "The dose is named."), (second, "Who says so?")):
+        expect(row.locator("[data-waiting]")).to_have_text(reason)
+    page.context.set_offline(False)
+    expect(first.get_by_text("amended", exact=True)).to_be_visible()
+    expect(second.get_by_text("marked for review")).to_be_visible()
+    for row, reason in ((first, "The dose is named."), (second, "Who says so?")):
+        expect(row.locator("[data-waiting]")).to_have_count(0)
+        expect(row.get_by_text(reason)).to_be_visible()
 
 
 def test_the_button_for_a_reason_opens_it_on_a_criterion_without_a_ruling(new_page: NewPage) -> None:

@@ -18,6 +18,8 @@ import {
   reasonBox,
   reasonField,
   showLack,
+  showReason,
+  showWaiting,
   storedReason,
 } from "./reviewing_reasons.js";
 import { finishing, keep, queue, sheet } from "./reviewing_sheet.js";
@@ -73,7 +75,7 @@ export function choose(outcome, row = rowInSight()) {
     closeReason(row);
   }
   if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
-  else if (earlyReason(row)) save(row, outcome, earlyReason(row));
+  else if (earlyReason(row)) save(row, outcome, earlyReason(row), { early: earlyReason(row) });
   else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
 }
@@ -102,17 +104,19 @@ function goOn(row) {
  * @param {HTMLElement} row
  * @param {string} outcome
  * @param {string} reason
- * @param {{ remember?: boolean }} [options] `remember`: undo leads back
+ * @param {{ remember?: boolean, early?: string }} [options] `remember`: undo leads back; `early`: the reason was written
+ *   before the outcome
  */
-function save(row, outcome, reason, { remember = true } = {}) {
+function save(row, outcome, reason, { remember = true, early = "" } = {}) {
   const before = row.dataset.outcome ?? "";
-  if (remember) sheet.undoSteps.push({ id: idOf(row), outcome: before, reason: storedReason(row) });
+  if (remember) sheet.undoSteps.push({ id: idOf(row), outcome: before, reason: storedReason(row), early });
   addEntry(row, { outcome, reason });
   // Shown before the server has answered: an adjudicator at the keyboard is on the next conflict by then.
   row.dataset.outcome = outcome;
   press(row, outcome);
   const box = reasonBox(row);
   if (box) box.hidden = true;
+  showWaiting(row, reason);
   clearRefusal(idOf(row));
   if (remember) goOn(row);
   else select(row);
@@ -150,6 +154,10 @@ export function undo() {
   applyFilter("all");
   select(row);
   save(row, last.outcome, last.reason, { remember: false });
+  if (!last.early) return;
+  // The reason waits for another outcome, as before.
+  existingReasonField(row).defaultValue = last.reason;
+  showReason(row, "", last.early);
 }
 
 export function selectNextFlagged() {

@@ -3,7 +3,7 @@
 import { newId } from "../../core/ids.js";
 import { currentRow, idOf, rowOf, select } from "../shared/criteria.js";
 import { resumedEntry } from "./review_entries.js";
-import { isReasonOpen, press, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
+import { isReasonOpen, press, reasonBox, reasonField, showReason, showWaiting } from "./reviewing_reasons.js";
 import { keep, keptEntries, queue } from "./reviewing_sheet.js";
 
 /** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
@@ -51,6 +51,7 @@ export function takeUpKept() {
     queue.takeUp(id, resumed);
     row.dataset.outcome = resumed.outcome;
     press(row, resumed.outcome);
+    showWaiting(row, resumed.reason);
   }
 }
 
@@ -86,6 +87,7 @@ export function renewRow(id, newRow) {
       keep(id, { outcome: reasonBox(row)?.dataset.outcome, reason: field.value, unsent: false });
     }
     for (const name of RENEWED) if (name in newRow.dataset) row.dataset[name] = newRow.dataset[name];
+    showWaiting(row, "");
     return;
   }
   const wasCurrent = currentRow() === row;
@@ -105,6 +107,7 @@ export function giveUp(id, entry) {
   if (!row) return;
   row.dataset.outcome = entry.was; // what the server has
   press(row, entry.was);
+  showWaiting(row, "");
   if (!entry.reason) {
     keep(id, null);
     return;

@@ -128,6 +128,21 @@ export function earlyReason(row) {
   return isReasonOpen(row) && !reasonBox(row)?.dataset.outcome ? existingReasonField(row).value.trim() : "";
 }
 
+/**
+ * The reason that was sent and is not stored yet; the stored row has it in its place.
+ * @param {HTMLElement} row
+ * @param {string} reason empty where there is none
+ */
+export function showWaiting(row, reason) {
+  row.querySelector("[data-waiting]")?.remove();
+  if (!reason || reason === storedReason(row)) return;
+  const line = document.createElement("div");
+  line.className = "waiting-reason";
+  line.dataset.waiting = "";
+  line.textContent = reason;
+  reasonBox(row)?.before(line);
+}
+
 /** @param {HTMLElement} row with an outcome or a reason that is shown and not saved */
 export function isUnsaved(row) {
   const field = reasonField(row);

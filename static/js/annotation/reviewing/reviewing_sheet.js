@@ -13,7 +13,7 @@ export const sheet = {
   work: "",
   adjudicating: false,
   writable: false,
-  /** @type {{ id: string, outcome: string, reason: string }[]} */
+  /** @type {{ id: string, outcome: string, reason: string, early: string }[]} */
   undoSteps: [],
   savedAt: "",
 };
