@@ -139,8 +139,11 @@ def test_a_citation_survives_a_lost_connection_and_is_removed_and_brought_back(
 
     page.get_by_role("button", name=f"Remove the citation of {REFERENCE}").click()
     expect(page.locator("#items .cite")).to_have_count(0)
+    # The source that the citation filled in goes with it, and comes back with it.
+    wait_until(lambda: stored()[0][1:] == ("", []), message="neither citation nor source is stored")
     keys.press("Control+z")
     expect(page.locator("#items .cite")).to_have_count(1)
+    wait_until(lambda: stored()[0][1] == REFERENCE, message="the source is stored again")
     saved(page)
 
 

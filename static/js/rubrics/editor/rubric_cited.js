@@ -9,12 +9,22 @@ import { start, words } from "./rubric_state.js";
  * @typedef {import("./rubric_model.js").Cited} Cited
  */
 
+const MAX_SOURCE = 2000;
+
 /** @type {Map<string, Cited>} */
 const known = new Map();
 
 /** @param {Cited[] | undefined} cited */
 export function learn(cited) {
   for (const entry of cited ?? []) known.set(citationKey(entry), entry);
+}
+
+/**
+ * The reference of a citation as it is filled in as a source; empty where it is unknown.
+ * @param {Citation} citation
+ */
+export function sourceOf(citation) {
+  return (known.get(citationKey(citation))?.reference ?? "").slice(0, MAX_SOURCE).trim();
 }
 
 /**

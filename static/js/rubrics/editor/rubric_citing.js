@@ -5,9 +5,9 @@ import { find, findAll, optionalElement, targetWithin } from "../../core/page.js
 import { ask, token } from "../../core/server.js";
 import { soon } from "../../core/soon.js";
 import { toast } from "../../core/toast.js";
-import { learn } from "./rubric_cited.js";
+import { learn, sourceOf } from "./rubric_cited.js";
 import { act, caret, focus } from "./rubric_list.js";
-import { citationKey } from "./rubric_model.js";
+import { citationKey, sourceAfter } from "./rubric_model.js";
 import { quoteOf } from "./rubric_quotes.js";
 import { grow, idOf } from "./rubric_rows.js";
 import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state.js";
@@ -25,7 +25,6 @@ import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state
 
 const SEARCH_MS = 250;
 const MAX_QUERY = 400;
-const MAX_SOURCE = 2000;
 
 const dialog = optionalElement("beside-documents", HTMLDialogElement);
 let targetId = "";
@@ -220,7 +219,7 @@ function cite(place, wordsOnly) {
     items[placeOf(targetId)] = {
       ...item,
       citations: [...item.citations, citation],
-      source: item.source.trim() ? item.source : hit.reference.slice(0, MAX_SOURCE),
+      source: item.source.trim() ? item.source : sourceOf(citation),
     };
   });
   toast(words("cited").replace("REFERENCE", hit.reference));
@@ -254,7 +253,7 @@ export async function citeNewer(id, place) {
     citationKey(citation) === key ? { passage, start, end, quote } : citation,
   );
   act((items) => {
-    items[placeOf(id)] = { ...item, citations };
+    items[placeOf(id)] = { ...item, citations, source: sourceAfter(item, citations, sourceOf) };
   });
   toast(words("cited").replace("REFERENCE", reference));
 }
@@ -265,8 +264,9 @@ export async function citeNewer(id, place) {
  */
 export function uncite(id, place) {
   const item = itemOf(id);
+  const citations = item.citations.filter((_citation, other) => other !== place);
   act((items) => {
-    items[placeOf(id)] = { ...item, citations: item.citations.filter((_citation, other) => other !== place) };
+    items[placeOf(id)] = { ...item, citations, source: sourceAfter(item, citations, sourceOf) };
   });
   focus(id, "text", item.text.length);
 }

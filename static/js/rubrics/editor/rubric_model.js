@@ -104,6 +104,21 @@ export function citationKey({ passage, start, end, quote }) {
 }
 
 /**
+ * The source of an item once it has other citations. A source that is only the reference of a citation that is gone
+ * becomes the reference of the first citation; any other source was typed, and stays.
+ * @param {Item} item
+ * @param {Citation[]} citations those that it has from now on
+ * @param {(citation: Citation) => string} referenceOf empty where it is unknown
+ * @returns {string}
+ */
+export function sourceAfter(item, citations, referenceOf) {
+  const source = item.source.trim();
+  const left = citations.map(referenceOf).filter(Boolean);
+  const gone = item.citations.map(referenceOf).filter((reference) => reference && !left.includes(reference));
+  return gone.includes(source) ? (left[0] ?? "") : item.source;
+}
+
+/**
  * Citations that both sides changed: what either added is there, what either removed is not.
  * @param {Citation[]} base
  * @param {Citation[]} mine

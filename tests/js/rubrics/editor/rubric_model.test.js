@@ -15,6 +15,7 @@ import {
   same,
   sameList,
   setAxis,
+  sourceAfter,
 } from "../../../../static/js/rubrics/editor/rubric_model.js";
 
 const item = (id, text, fields = {}) => newItem({ id, text, ...fields });
@@ -219,6 +220,21 @@ test("citations that two people add to one criterion are both kept, and removed 
   );
   assert.deepEqual(merged.questions, []);
   assert.deepEqual(merged.items, [item("a", "two", { citations: [r, s] })]);
+});
+
+test("a source goes with the citation that it names, and one that was typed stays", () => {
+  const [p, q, r] = ["p", "q", "r"].map((passage) => ({ passage, start: null, end: null, quote: "" }));
+  const words = { passage: "p", start: 0, end: 5, quote: "Fever" };
+  const referenceOf = ({ passage }) => ({ p: "Guideline, p. 1", q: "Leaflet" })[passage] ?? "";
+  const after = (source, before, left) =>
+    sourceAfter(item("a", "Text", { source, citations: before }), left, referenceOf);
+  assert.equal(after("Guideline, p. 1", [p], []), "");
+  assert.equal(after("Guideline, p. 1", [p, q], [q]), "Leaflet");
+  assert.equal(after("Guideline, p. 1", [p, words], [words]), "Guideline, p. 1");
+  assert.equal(after("Guideline, p. 1", [p, q], [p]), "Guideline, p. 1");
+  assert.equal(after("Guideline, p. 1, table 2", [p], []), "Guideline, p. 1, table 2");
+  assert.equal(after("", [r], []), "");
+  assert.equal(after("Own words", [p, r], [r]), "Own words");
 });
 
 test("undoing a citation leaves what somebody else cites meanwhile", () => {
