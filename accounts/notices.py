@@ -200,7 +200,9 @@ def _rubric(values: dict[str, Any]) -> Words:
         return _suggested(values, count)
     if values.get("what") == "returned":
         text = _("The rubric of case %(case)s was returned to you after review.")
-        return Words(text % {"case": values.get("case", "")}, _("The reason is shown above the criteria."))
+        return Words(
+            text % {"case": values.get("case", "")}, _("The reason is shown above the criteria or beside them.")
+        )
     if count > 1:
         return Words(_("%(count)d rubrics that you wrote were published.") % {"count": count})
     text = _("Version %(version)d of the rubric of case %(case)s was published.")

@@ -26,6 +26,7 @@ from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
 from rubrics.editor import case_content
 from rubrics.editor.case_content import CaseContent, ContentInput, Turn
+from rubrics.editor.draft_content import DraftItem, from_rubric
 from rubrics.editor.privacy import all_findings, waivers_of
 from rubrics.forms import NewCaseForm
 from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
@@ -130,6 +131,7 @@ def _page(
     prefetch_related_objects([case], Prefetch("rubrics", Rubric.objects.select_related("draft").order_by("version")))
     frozen = case_editing.why_frozen(case)
     rubrics = [rubric for rubric in case.rubrics.all() if rubric.track == "gold"]
+    published = next((row for row in reversed(rubrics) if row.status == Rubric.Status.PUBLISHED), None)
     kinds = case_content.tags_by_kind(content.tags)
     known = case_content.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MAX_SUGGESTIONS)])
     context = {
@@ -148,13 +150,13 @@ def _page(
         "registers": Register.choices,
         "languages": _languages(benchmark, content.language),
         "language_detected": case.language_detected and content.language == case.language,
-        "published": next((row for row in reversed(rubrics) if row.status == Rubric.Status.PUBLISHED), None),
+        "published": published,
         "draft": next((row for row in rubrics if row.status in ("draft", "in_review")), None),
         "deletable": not frozen and case_editing.may_delete(request.user, case),
         "errata": list(case.errata.order_by("pk")),
         "erratum": erratum or {"key": case_editing.suggested_erratum_key(case), "error": ""} if frozen else None,
         "privacy": all_findings(case, draft_items(case)),
-        "kept": waivers_of(case) if frozen else [],
+        "kept": waivers_of(case, _readable_items(case, published)) if frozen else [],
         "who": opaque_name(request.user),
         "back": request.path,
         "stored": {
@@ -164,6 +166,12 @@ def _page(
         },
     }
     return render(request, "rubrics/writing/case.html", context, status=status)
+
+
+def _readable_items(case: Case, published: Rubric | None) -> list[DraftItem]:
+    """The criteria of the published version, and of the one that is being written or reviewed."""
+    rows = published.items.select_related("criterion").order_by("position") if published is not None else ()
+    return [*from_rubric(list(rows)), *draft_items(case)]
 
 
 def _roles() -> list[tuple[str, str]]:

@@ -87,9 +87,15 @@ def cases_with_open_findings(cases: Collection[int]) -> set[int]:
     return {pk for pk, _kind, _quote in marked.difference(waived.values_list("case", "kind", "quote"))}
 
 
-def waivers_of(case: Case) -> list[PrivacyWaiver]:
-    """All words of the case that somebody kept although they look as if they named a person, with the reasons."""
-    return list(PrivacyWaiver.objects.filter(case=case).select_related("waived_by").order_by("waived_at", "pk"))
+def waivers_of(case: Case, items: Iterable[DraftItem]) -> list[PrivacyWaiver]:
+    """Words in the case or ``items`` that somebody kept although they look as if they named a person, with the reasons.
+
+    Words that were kept once, and are no longer in any of these texts, are not among them.
+    """
+    waivers = PrivacyWaiver.objects.filter(case=case).select_related("waived_by").order_by("waived_at", "pk")
+    placed = [*_of_case(case), *_of_items(items, {})]
+    texts = [*(text for _place, text in placed), *case.tags]
+    return [waiver for waiver in waivers if any(waiver.quote in text for text in texts)]
 
 
 AROUND = 40

@@ -153,7 +153,7 @@ def _row(row: selectors.Version) -> dict[str, Any]:
         "status": row.rubric.status,
         "note": row.rubric.note,
         "written_by": [str(user) for user in row.writers],
-        "approved_by": [str(review.reviewer) for review in row.approvals],
+        "approved_by": [str(shown.review.reviewer) for shown in row.approvals],
         "published_at": row.rubric.published_at,
         "criteria": row.criteria,
         "reworded": diff.reworded,

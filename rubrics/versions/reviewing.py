@@ -115,7 +115,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "n_unchanged": len(rows) - len(changed),
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,
-        "kept": waivers_of(case),
+        "kept": waivers_of(case, items),
         "mine": mine,
         "seen_before": mine is not None and mine.digest != draft.digest,
         "unchanged_since": mine is not None and mine.digest == draft.digest,

@@ -65,6 +65,35 @@ def difference(old: Rubric | None, new: Rubric) -> Diff:
 
 
 @dataclass(frozen=True, slots=True)
+class CriterionComment:
+    """A reviewer's comment beside a criterion, which had this number and text when it was read."""
+
+    number: int
+    text: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReview:
+    """A review in the history, with the comments beside criteria in their order."""
+
+    review: RubricReview
+    comments: list[CriterionComment]
+
+
+def shown_review(review: RubricReview, draft: RubricDraft | None) -> ShownReview:
+    """A review with its comments beside criteria; of a review that kept no copy of its text, the draft has the text."""
+    content = review.content if review.content is not None or draft is None else draft.content
+    items = items_of(content or {})
+    comments = [
+        CriterionComment(number, item.text, review.item_comments[item.id])
+        for number, item in enumerate(items, start=1)
+        if item.id in review.item_comments
+    ]
+    return ShownReview(review, comments)
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """A version in the history, and what it changed."""
 
@@ -72,8 +101,8 @@ class Version:
     before: Rubric | None
     diff: Diff
     writers: list[User]
-    approvals: list[RubricReview]
-    returns: list[RubricReview]
+    approvals: list[ShownReview]
+    returns: list[ShownReview]
     criteria: int
     positive: int  # points to gain
     origins: dict[str, int]  # how many criteria are of each `rubrics.origins.Origin`; empty where nobody may see it
@@ -95,11 +124,15 @@ def history(case: Case) -> list[Version]:
                 diff=difference(before, rubric),
                 writers=[row.user for row in rubric.contributors.all()],
                 approvals=[
-                    row
+                    shown_review(row, draft)
                     for row in reversed(reviews)
                     if row.outcome == RubricReview.Outcome.APPROVED and draft is not None and row.digest == draft.digest
                 ],
-                returns=[row for row in reversed(reviews) if row.outcome == RubricReview.Outcome.RETURNED],
+                returns=[
+                    shown_review(row, draft)
+                    for row in reversed(reviews)
+                    if row.outcome == RubricReview.Outcome.RETURNED
+                ],
                 criteria=len(items),
                 positive=sum(item.points for item in items if item.points > 0),
                 origins=dict(Counter(str(origin_of(item, suggested).origin) for item in items)),

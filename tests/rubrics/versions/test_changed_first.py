@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, User
+from accounts.notices import words_of
 from rubrics.editor.draft_content import DraftItem
-from rubrics.models import Case
+from rubrics.models import Case, PrivacyWaiver
 from rubrics.services.privacy import waive_finding
 from rubrics.services.publishing import return_draft
 from rubrics.services.revisions import request_revision, take_up_revisions
@@ -167,6 +168,72 @@ def test_the_reviewer_and_later_readers_see_why_a_name_was_kept(client: Client) 
     agree(rubric, reviewer)
     page = flat(client.get(f"/b/b/write/{case.public_id}/").content.decode())
     assert f"Kept by {writer}: A made-up person" in page and "<mark>Jane Roe</mark>" in page
+
+
+def test_only_names_that_are_still_there_are_listed_as_kept(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    rubric, _items = drafted(case, writer)
+    write(rubric, [DraftItem("n1", "Names the dose", 5, source="Told by Dr. Ann Poe")], writer)
+    for name in ("Jane Roe", "Dr. Ann Poe", "Dr. Max Loe"):
+        values = {"reason": "Made up", "waived_by": writer, "waived_at": timezone.now()}
+        PrivacyWaiver.objects.create(case=case, kind="name", quote=name, **values)
+    send(rubric, writer)
+
+    def kept(page: str) -> list[str]:
+        return re.findall(r"<p><mark>([^<]+)</mark></p>", flat(page))
+
+    assert kept(review(case, reviewer, client)) == ["Jane Roe", "Dr. Ann Poe"]
+    agree(rubric, reviewer)
+    assert kept(client.get(f"/b/b/write/{case.public_id}/").content.decode()) == ["Jane Roe", "Dr. Ann Poe"]
+
+
+def test_comments_beside_criteria_stay_on_record_with_the_words_that_were_read(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    rubric, _items = drafted(case, writer)
+    first = [DraftItem("n1", "Names the dose", 5), DraftItem("n2", "Asks about drugs", 3)]
+    write(rubric, first, writer)
+    send(rubric, writer)
+    address = f"/b/b/write/{case.public_id}/"
+    client.force_login(reviewer)
+    answer = client.post(f"{address}review/", {"outcome": "returned", "comment": "", "item-n2": "Which drugs?"})
+    assert answer.status_code == 302
+    notice = words_of(Notification.objects.get(user=writer))
+    assert notice.detail == "The reason is shown above the criteria or beside them."
+    write(rubric, [first[0], replace(first[1], text="Asks about anticoagulants")], writer)
+    send(rubric, writer)
+    digest = client.get(f"{address}review/").context["draft"].digest
+    decision = {"outcome": "approved", "digest": digest, "comment": "Good", "item-n1": "Next time: per kilogram"}
+    assert client.post(f"{address}review/", decision).status_code == 302
+    client.force_login(writer)
+    page = flat(client.get(f"{address}history/").content.decode())
+    approved, returned = page.split('<div class="review-remarks">')[1:]
+    assert "Good" in approved and "Criterion 1: Names the dose" in approved and "Next time: per kilogram" in approved
+    assert "Criterion 2: Asks about drugs" in returned and "Which drugs?" in returned
+    assert "Which drugs?" not in approved
+
+
+def test_a_conversation_that_leaves_nothing_to_answer_is_remarked_on(client: Client) -> None:
+    benchmark = BenchmarkFactory(slug="b")
+    writer, reviewer = author(benchmark), author(benchmark)
+    turns = [{"role": "user", "content": "I cough"}, {"role": "assistant", "content": "Since when?"}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    asked = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns[:1])
+    remark = "The last turn is not from the patient or user, so candidates have nothing to answer."
+    for each in (case, asked):
+        rubric, _items = drafted(each, writer)
+        write(rubric, [DraftItem("n1", "Names the dose", 5)], writer)
+        client.force_login(writer)
+        editor = flat(client.get(f"/b/b/write/{each.public_id}/rubric/").content.decode())
+        assert (remark in editor.split('id="send-dialog"')[1]) is (each is case)
+        form = flat(client.get(f"/b/b/write/{each.public_id}/").content.decode())
+        assert ('role="status" hidden >' in form.split('id="no-question"')[1].split(remark)[0]) is (each is asked)
+        send(rubric, writer)
+        assert (remark in flat(review(each, reviewer, client))) is (each is case)
 
 
 def test_the_address_of_a_refusal_leads_to_the_review_when_it_is_opened_anew(client: Client) -> None:

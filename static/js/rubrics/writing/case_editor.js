@@ -13,6 +13,7 @@ import { toast } from "../../core/toast.js";
 import { showDifferences } from "./case_conflict.js";
 import { hasSameText, isSame, mergeContents, partOf, withFields } from "./case_content.js";
 import { startForm } from "./case_form.js";
+import { showName } from "./case_name.js";
 import { startPreview } from "./case_preview.js";
 import { editor, fields, fillIn, form, isFrozen, stored, words } from "./case_state.js";
 
@@ -94,6 +95,12 @@ function changed() {
   else queue.put(own, { state: read(), base, at: Date.now() }, version, { wait: WAIT_MS });
 }
 
+/** @param {Part} content as it is stored now */
+function setSaved(content) {
+  saved = content;
+  showName(content.key);
+}
+
 /** @param {number} value */
 function setVersion(value) {
   version = value;
@@ -109,7 +116,7 @@ function accept(_id, { version: value, current }, sent) {
   setVersion(value);
   if (current?.saved_at) lastSaved = fillIn(words("saved"), { time: current.saved_at });
   if (!sent) return;
-  saved = sent.state;
+  setSaved(sent.state);
   problem = "";
   markErrors({});
   const privacy = element("privacy", HTMLElement);
@@ -190,7 +197,7 @@ document.addEventListener("submit", async (event) => {
 function settleStale(entry, current) {
   const theirs = partOf(current.case, fields);
   if (isBasedOn(entry, current.client_id)) {
-    saved = theirs;
+    setSaved(theirs);
     setVersion(current.version);
     queue.rebase(own, version, { state: entry.state, base: theirs });
     return "resolved";
@@ -209,7 +216,7 @@ function mergeWith(theirs, current, { base, version: seen }) {
   const { merged, conflicts: both } = mergeContents(base, mine, theirs, fields);
   setVersion(current.version);
   if (current.saved_at) lastSaved = fillIn(words("saved"), { time: current.saved_at });
-  saved = theirs;
+  setSaved(theirs);
   show({ ...stored.case, ...merged });
   if (!both.length) {
     if (same(read(), theirs)) {

@@ -58,6 +58,14 @@ export function startTurns(turns, changed) {
       find(item, "select", HTMLSelectElement).setAttribute("aria-label", fillIn(words("who"), { n }));
       textOf(item).setAttribute("aria-label", fillIn(words("says"), { n }));
     });
+    showLastSpeaker();
+  }
+
+  /** Candidates answer the patient or user: a remark says so where somebody else speaks last. */
+  function showLastSpeaker() {
+    const last = turns.lastElementChild?.querySelector("select")?.value ?? "user";
+    const remark = document.getElementById("no-question");
+    if (remark) remark.hidden = last === "user";
   }
 
   /**
@@ -118,6 +126,8 @@ export function startTurns(turns, changed) {
     else if (button.name === "turn-down") move(item, 1);
     else remove(item);
   });
+
+  turns.addEventListener("change", showLastSpeaker);
 
   turns.addEventListener("keydown", (event) => {
     if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
