@@ -130,14 +130,17 @@ def unready_content(case: Case) -> list[LineError]:
 
     Empty for a case whose content is public already.
     """
+    texts = [str(turn.get("content", "")).strip() for turn in case.conversation]
+    if texts and all(texts):
+        return []
     if case.rubrics.filter(status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED]).exists():
         return []
-    if not any(str(turn.get("content", "")).strip() for turn in case.conversation):
+    if not any(texts):
         return [LineError(0, "conversation", _("The conversation of the case is empty. Write what the patient says."))]
     return [
         LineError(0, "conversation", _("Turn %(n)d of the conversation is empty.") % {"n": number})
-        for number, turn in enumerate(case.conversation, start=1)
-        if not str(turn.get("content", "")).strip()
+        for number, text in enumerate(texts, start=1)
+        if not text
     ]
 
 

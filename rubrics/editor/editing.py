@@ -11,13 +11,16 @@ from accounts.models import User
 from consilium.core.i18n import translate
 from rubrics import cited, origins
 from rubrics.axes import AXES
+from rubrics.editor.case_content import unready_content
 from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.privacy import CRITERION, PlacedFinding, open_findings
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
+from rubrics.lint.axis_names import axis_remarks, unknown_axes
 from rubrics.lint.remark import PROBLEM, Remark
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft
+from rubrics.selectors.axes import used_axes
 from rubrics.services.drafts import TRACK
 
 Status = Rubric.Status
@@ -52,7 +55,7 @@ def saved_json(draft: RubricDraft, *, case: Case) -> dict[str, Any]:
         "version": draft.version,
         "saved_at": draft.saved_at.isoformat(),
         "saved_by": str(draft.saved_by) if draft.saved_by else "",
-        "missing": [*missing(items, case.benchmark), *_naming_people(case, items)],
+        "missing": [*missing(items, case.benchmark), *_of_the_case(case), *_naming_people(case, items)],
     }
 
 
@@ -96,6 +99,11 @@ def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, 
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
+def _of_the_case(case: Case) -> list[dict[str, Any]]:
+    """What of the case keeps the rubric from review: a conversation with an empty turn."""
+    return [{"line": fault.line, "field": fault.field, "message": fault.message} for fault in unready_content(case)]
+
+
 def _naming_people(case: Case, items: Sequence[DraftItem]) -> list[dict[str, Any]]:
     """What of the case and its criteria looks as if it named a person: it keeps the rubric from review as well."""
     return [
@@ -116,7 +124,15 @@ def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
         for finding in open_findings(case, items)
         if finding.place.part == CRITERION
     ]
-    return [remark.as_json(translate) for remark in (*people, *remarks)]
+    return [remark.as_json(translate) for remark in (*people, *remarks, *_on_axes(items, case))]
+
+
+def _on_axes(items: Sequence[DraftItem], case: Case) -> list[Remark]:
+    """Remarks on axes that no other rubric of the benchmark has; a query only where an axis is not a common one."""
+    if not any(unknown_axes(item.tags) for item in items):
+        return []
+    used = used_axes(case.benchmark, but=case)
+    return list(axis_remarks([(item.id, item.tags) for item in items], used=used))
 
 
 def _span(placed: PlacedFinding) -> tuple[str, int, int]:

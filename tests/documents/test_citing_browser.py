@@ -66,6 +66,8 @@ def test_passages_and_words_are_cited_by_keyboard_and_lead_to_the_passage(opened
     expect(drawer.locator("[data-query]")).to_have_value("Gives paracetamol at 15 mg/kg every 4 hours")
     expect(drawer.locator("[data-query]")).to_be_focused()
     expect(drawer.locator("[data-hit]").first).to_contain_text(REFERENCE)
+    # Each passage names the words of the query that it has.
+    expect(drawer.locator("[data-found]").first).to_have_text(re.compile("^Words found: .*15 mg/kg.* · hours$"))
     assert axe_violations(page) == []
     keys.press("Escape")
     expect(drawer).to_be_hidden()

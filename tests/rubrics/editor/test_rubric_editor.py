@@ -87,6 +87,40 @@ def test_what_names_a_person_in_a_criterion_is_marked_while_it_is_written(
     assert "privacy" not in {row["rule"] for row in body["remarks"]}
 
 
+@pytest.mark.slow
+def test_an_axis_that_no_other_criterion_has_is_remarked_on(client: Any, benchmark: Benchmark, author: Any) -> None:
+    other, case = (factories.CaseFactory(benchmark=benchmark, rubric=0) for _ in range(2))
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    items = [
+        item("a", "Names the dose", tags=["axis:completness"]),
+        item("b", "Asks about pregnancy", tags=["axis:completness", "axis:safety"]),
+        item("c", "Greets the patient", tags=["axis:bedside manner"]),
+        item("d", "Uses two sentences", tags=["axis:brevity"]),
+        item("e", "Ends with a summary", tags=["axis:brevity", "theme:hedging"]),
+    ]
+    save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
+    assert send(client, f"{place.replace(case.public_id, other.public_id)}draft/", **save, items=items[2:3])[0] == 200
+    assert send(client, f"{place}draft/", **save, items=items)[0] == 200  # its own draft does not make an axis known
+    _status, body = send(client, f"{place}lint/", items=items)
+    remarks = [row for row in body["remarks"] if row["rule"] == "axis"]
+    assert [(row["item"], row["severity"]) for row in remarks] == [("a", "advice"), ("b", "advice"), ("d", "advice")]
+    assert remarks[0]["why"] == "No other criterion of this benchmark has the axis “completness”."
+    assert remarks[0]["advice"] == "Check its spelling: “completeness” is a known axis."
+    assert "“brevity”" in remarks[2]["why"] and "is a known axis" not in remarks[2]["advice"]
+
+
+@pytest.mark.slow
+def test_an_empty_conversation_is_listed_before_sending(client: Any, benchmark: Benchmark, author: Any) -> None:
+    turns = [{"role": "user", "content": "I cough"}, {"role": "user", "content": " "}]
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
+    _status, payload = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose")])
+    missing = result_of(payload)["current"]["missing"]
+    assert [(fault["line"], fault["field"]) for fault in missing] == [(0, "conversation")]
+    assert missing[0]["message"] == "Turn 2 of the conversation is empty."
+
+
 def test_a_save_over_another_one_gets_the_stored_version(client: Any, benchmark: Benchmark, author: Any) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     open_draft(case=case, by=author, at=timezone.now())

@@ -165,3 +165,31 @@ def test_a_rubric_that_was_not_sent_for_review_must_be_sent_again(new_page: Call
     assert RubricDraft.objects.get().rubric.status == "draft"
     page.locator("#send-form button.primary").click()
     wait_until(lambda: RubricDraft.objects.get().rubric.status == "in_review", message="it is in review")
+
+
+def test_what_must_be_fixed_in_the_case_leads_to_its_page(new_page: Callable[..., Page]) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/"
+    page = new_page(author)
+    page.goto(f"{place}rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    page.evaluate(PASTE, ["body", "criterion\tpoints\taxis\nNames the dose\t5\tcompletness"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(1)
+    page.locator("#paste-insert").click()
+    wait_until(lambda: len(saved_items()) == 1, message="the criterion is saved")
+    # The axis that was pasted is stored as it was written, with a remark.
+    assert saved_items()[0][2] == ["axis:completness"]
+    expect(page.locator("#items > .item").first.locator("[data-remarks]")).to_contain_text(
+        "No other criterion of this benchmark has the axis “completness”."
+    )
+    link = page.locator("#missing li", has_text="Jane Roe").get_by_role("link", name="Edit the case")
+    expect(link).to_have_attribute("href", place)
+    page.locator("#send").click()
+    expect(page.locator("#send-missing")).to_contain_text("Not ready to send. Fix the following first.")
+    page.locator("#send-missing li", has_text="Jane Roe").get_by_role("link", name="Edit the case").click()
+    page.wait_for_url(f"**{place}")
+    expect(page.locator("#privacy")).to_contain_text("Jane Roe")

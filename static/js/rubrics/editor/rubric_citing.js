@@ -8,7 +8,7 @@ import { toast } from "../../core/toast.js";
 import { learn, sourceOf } from "./rubric_cited.js";
 import { act, caret, focus } from "./rubric_list.js";
 import { citationKey, sourceAfter } from "./rubric_model.js";
-import { quoteOf } from "./rubric_quotes.js";
+import { matchedWords, quoteOf } from "./rubric_quotes.js";
 import { grow, idOf } from "./rubric_rows.js";
 import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state.js";
 
@@ -21,6 +21,7 @@ import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state
  * @property {string[]} headings
  * @property {string} reference publisher, title, version, page
  * @property {string[]} marks what speaks against its document
+ * @property {[number, number][]} matches start and end of the words of the query in it, in code points
  */
 
 const SEARCH_MS = 250;
@@ -147,6 +148,7 @@ function show(passages) {
     node.dataset.hit = String(place);
     find(node, "[data-reference]", HTMLElement).textContent = hit.reference;
     find(node, "[data-headings]", HTMLElement).textContent = hit.headings.join(" › ");
+    showFound(find(node, "[data-found]", HTMLElement), hit);
     find(node, "[data-marks]", HTMLElement).replaceChildren(...hit.marks.map(markOf));
     find(node, "a", HTMLAnchorElement).href = addressOf({ passage: hit.passage, start: null, end: null, quote: "" });
     const area = find(node, "textarea", HTMLTextAreaElement);
@@ -157,6 +159,17 @@ function show(passages) {
   });
   find(dialog, "[data-hits]", HTMLElement).replaceChildren(...rows);
   for (const node of rows) grow(find(node, "textarea", HTMLTextAreaElement));
+}
+
+/**
+ * The words of the query that a passage has: a long query finds passages that share a few of its words only.
+ * @param {HTMLElement} line
+ * @param {Hit} hit
+ */
+function showFound(line, hit) {
+  const text = matchedWords(hit.text, hit.matches).join(" · ");
+  line.hidden = !text;
+  line.textContent = words("words_found").replace("WORDS", () => text);
 }
 
 /** @param {string} mark */

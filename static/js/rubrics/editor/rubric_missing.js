@@ -1,11 +1,12 @@
 // @ts-check
 /* What is missing before the rubric can be sent to review. */
 import { element, find } from "../../core/page.js";
-import { state, words } from "./rubric_state.js";
+import { editor, state, words } from "./rubric_state.js";
 
 /** @typedef {import("./rubric_state.js").Fault} Fault */
 
 const MAX_SHOWN = 6;
+const OF_THE_CASE = ["privacy", "conversation"]; // fields of errors that are fixed on the page of the case
 
 /** @type {Fault[]} */
 let missing = [];
@@ -15,6 +16,12 @@ function faultLine(fault) {
   const line = document.createElement("li");
   if (!fault.line) {
     line.textContent = fault.message;
+    if (OF_THE_CASE.includes(fault.field)) {
+      const link = document.createElement("a");
+      link.href = editor.dataset.caseUrl ?? "";
+      link.textContent = words("edit_case");
+      line.append(" ", link);
+    }
     return line;
   }
   const button = document.createElement("button");

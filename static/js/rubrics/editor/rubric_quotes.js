@@ -32,6 +32,23 @@ export function quoteOf(text, from, to) {
   };
 }
 
+/**
+ * The words of a query that a passage has, each once, in the order of the passage.
+ * @param {string} text of the passage
+ * @param {[number, number][]} matches start and end of each, in code points
+ * @returns {string[]}
+ */
+export function matchedWords(text, matches) {
+  const characters = [...text];
+  /** @type {Map<string, string>} */
+  const distinct = new Map();
+  for (const [start, end] of matches) {
+    const word = characters.slice(start, end).join("");
+    if (!distinct.has(word.toLowerCase())) distinct.set(word.toLowerCase(), word);
+  }
+  return [...distinct.values()];
+}
+
 /** @param {string} text */
 function codePoints(text) {
   return [...text].length;

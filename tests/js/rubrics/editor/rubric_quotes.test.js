@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { quoteOf } from "../../../../static/js/rubrics/editor/rubric_quotes.js";
+import { matchedWords, quoteOf } from "../../../../static/js/rubrics/editor/rubric_quotes.js";
 
 test("selected words are a quotation without the blanks at their ends", () => {
   assert.deepEqual(quoteOf("Give 15 mg/kg now", 4, 14), { start: 5, end: 13, quote: "15 mg/kg" });
@@ -25,4 +25,16 @@ test("a word or a number that is selected in part is quoted as a whole", () => {
   assert.equal(words("5 mg slow"), "2.5 mg slowly");
   assert.equal(words("日4"), "日4");
   assert.equal(words("slowly."), "slowly.");
+});
+
+test("the words of a query that a passage has are each named once, by code points", () => {
+  assert.deepEqual(
+    matchedWords("😀 Dose and dose of fever", [
+      [2, 6],
+      [11, 15],
+      [19, 24],
+    ]),
+    ["Dose", "fever"],
+  );
+  assert.deepEqual(matchedWords("Dose", []), []);
 });
