@@ -137,6 +137,11 @@ def _powered(report: Report) -> PageTable:
         _(
             "A rate is undefined if, for some level read by the judge and the candidate, physicians read "
             "no response, or only responses drawn for another run of a judge."
+        )
+        + " "
+        + _(
+            "Each rate is estimated separately, so “right level”, “too high” and “too low” need not total 100%, and "
+            "the cost need not follow from them."
         ),
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -169,7 +169,15 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
     )
     if held := own.order_by("taken_at", "pk").first():
         return held
-    waiting = open_to(auditor, benchmark).order_by("audit__created_at", "audit", "position", "number")
+    # A case that was released comes after the others; it has a higher version than those that nobody has claimed yet.
+    released = AuditItem.objects.filter(
+        audit=OuterRef("audit"), case=OuterRef("case"), auditor=None, version__gt=1, done_at=None
+    )
+    waiting = (
+        open_to(auditor, benchmark)
+        .annotate(is_released=Exists(released))
+        .order_by("audit__created_at", "audit", "is_released", "position", "number")
+    )
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
     # Others may hold all waiting rows, and only for this moment.
     row = row or waiting.select_for_update(no_key=True, of=("self",)).first()

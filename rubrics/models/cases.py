@@ -103,11 +103,6 @@ class Case(models.Model):
     exclusion = models.CharField(max_length=10, choices=Exclusion.choices, blank=True, default="", db_default="")
     exclusion_reason = models.TextField(blank=True, default="", db_default="")
 
-    @property
-    def last_speaker(self) -> str:
-        """The role of the last turn; empty without turns. Candidates answer a turn of the user."""
-        return str(self.conversation[-1].get("role", "")) if self.conversation else ""
-
     objects = CaseManager()
     with_stubs = CaseQuerySet.as_manager()
 
@@ -156,6 +151,11 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def last_speaker(self) -> str:
+        """The role of the last turn; empty without turns. Candidates answer a turn of the user."""
+        return str(self.conversation[-1].get("role", "")) if self.conversation else ""
 
     @property
     def difficulty_words(self) -> str:

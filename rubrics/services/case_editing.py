@@ -218,5 +218,8 @@ def delete_case(*, case: Case, by: User) -> None:
             row.delete()
     except ProtectedError as error:
         raise Conflict(
-            _("Other content, such as a response, now depends on this case, so it cannot be deleted.")
+            _(
+                "Responses, suggestions or other work depend on this case, so it cannot be deleted. "
+                "An admin can exclude it."
+            )
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -294,3 +295,37 @@ def test_a_citation_of_a_superseded_edition_is_replaced_at_a_click(opened: tuple
     expect(button).to_have_count(0)
     wait_until(lambda: stored()[0][2][0]["passage"] == later[1].public_id, message="the newer edition is cited")
     assert fever.document_id == cited.document_id
+
+
+def test_a_passage_that_is_searched_for_replaces_the_superseded_citation(opened: tuple[Page, Any, Any]) -> None:
+    page, case, (fever, _red_flags) = opened
+    author = AuthoringRole.objects.get().user
+    cited = {"passage": fever.public_id, "start": 0, "end": 13, "quote": "Give 15 mg/kg"}
+    save_criteria(case, author, [cited])
+    texts = ["Give at most 15 mg/kg of paracetamol."]
+    [later] = add_document(case.benchmark, texts, edition=2, supersedes=fever.document, version_label="2026")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.reload()
+    button = page.get_by_role("button", name="Cite the newer edition")
+    expect(button).to_be_visible()
+    # On a phone, mark and buttons lie beside each other, inside the window.
+    boxes = [
+        page.locator(f"#items .cite {part}").bounding_box()
+        for part in (".cite-mark", "[data-cite-newer]", "[data-remove-citation]")
+    ]
+    placed = [(box["x"], box["x"] + box["width"], box["y"], box["y"] + box["height"]) for box in boxes if box]
+    assert len(placed) == 3 and max(right for _left, right, _top, _bottom in placed) <= 390
+    for one, other in combinations(placed, 2):
+        # The margin of a button may lie under the next by a few pixels.
+        assert min(one[1], other[1]) - max(one[0], other[0]) <= 6 or min(one[3], other[3]) <= max(one[2], other[2])
+    assert button.evaluate("button => button.scrollWidth <= button.clientWidth + 1")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    button.click()
+    drawer = page.locator("#beside-documents")
+    hit = drawer.locator("[data-hit]", has_text="2026")
+    expect(hit).to_have_count(1)
+    hit.locator("[data-cite='whole']").click()
+    expect(page.locator("#items .cite")).to_have_count(1)
+    expect(page.locator("#items .cite")).to_contain_text("2026")
+    whole = {"passage": later.public_id, "start": None, "end": None, "quote": ""}
+    wait_until(lambda: stored()[0][2] == [whole], message="the newer passage alone is cited")

@@ -271,6 +271,7 @@ def test_rates_of_advice_are_put_right_by_what_physicians_read(
     assert "Advice, corrected with physicians’ readings" in page
     assert page.count("not yet checked</span>") == 3  # above, at its series, and at its rates
     assert "judge alone: 80.0%" in page
+    assert "need not total 100%" in page
 
     call_command("acuity", benchmark=scale.benchmark.slug, out=tmp_path / "out")
     assert (tmp_path / "out" / "powered.csv").read_text("utf-8") == csv_of(client, report, "powered")

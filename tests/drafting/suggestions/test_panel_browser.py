@@ -262,6 +262,15 @@ def test_the_panel_fits_and_works_by_touch(new_page: Callable[..., Page], width:
     pane.get_by_role("button", name="Basis").click()
     assert axe_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The menus lie above the panel, to their last line.
+    for menu, last in (
+        (".topbar details:has(form[action*=logout])", "Sign out"),
+        (".rubric-bar details.menu", "Keyboard shortcuts"),
+    ):
+        page.locator(f"{menu} > summary").click()
+        page.locator(menu).get_by_role("button", name=last).click(trial=True, timeout=5000)
+        page.locator(f"{menu} > summary").click()
+        expect(page.locator(f"{menu}[open]")).to_have_count(0)
     pane.get_by_role("button", name="Accept suggestion", exact=True).click()
     expect(page.locator("#items > .item")).to_have_count(1)
     pane.get_by_role("button", name="Reject").click()

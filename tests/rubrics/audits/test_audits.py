@@ -25,6 +25,7 @@ from rubrics.audits.services import (
     finish,
     keep_case,
     plan_audit,
+    put_back,
     take_case,
 )
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, RevisionRequest, RubricContributor
@@ -134,6 +135,26 @@ def test_auditors_who_take_at_once_get_different_cases_and_nobody_their_own() ->
     assert len(taken) == 8 and None not in taken
     assert {item.case.key for item in taken if item} == {"case 1", "case 2", "case 3", "case 4"}
     assert take_case(auditor=auditor_of(benchmark), benchmark=benchmark, at=AT) == audit.items.get(case=wrote)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("auditors", [1, 2])
+def test_a_case_that_was_released_is_offered_after_the_others(auditors: int) -> None:
+    benchmark = bench("own", KEYS[:3])
+    for _ in range(2):
+        auditor = auditor_of(benchmark)
+    terms = AuditTerms("Audit", share=1, auditors_per_case=auditors)
+    create_audit(benchmark=benchmark, terms=terms, by=None, at=AT)
+    keys = []
+    for _ in range(3):
+        item = take_case(auditor=auditor, benchmark=benchmark, at=AT)
+        assert item is not None
+        keys.append(item.case.key)
+        put_back(item=item, auditor=auditor)
+    assert sorted(keys) == KEYS[:3]
+    # None is lost: with all of them released, the first is offered again.
+    again = take_case(auditor=auditor, benchmark=benchmark, at=AT)
+    assert again is not None and again.case.key == keys[0]
 
 
 @pytest.fixture

@@ -58,6 +58,8 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     ]
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
+    # The menu leads to the page where a draft can be discarded.
+    assert f'<a href="{place.replace("/rubric/", "/review/")}">Read as the reviewer, or discard the draft</a>' in page
     assert client.get(f"{place}draft/?version=2").status_code == 204
 
 

@@ -57,6 +57,11 @@ def test_a_pasted_column_of_axes_and_the_words_for_them(new_page: Callable[..., 
     page.keyboard.press("Tab")
     question = rows.nth(1).locator(".new-word")
     expect(question).to_contain_text("“saefty” is new in this benchmark.")
+    # It is beside the text of the criterion, not in the narrow column of its number.
+    left = rows.nth(1).locator("textarea").first.evaluate("area => area.getBoundingClientRect().left")
+    assert question.evaluate("box => box.getBoundingClientRect().left") >= left - 1
+    use = question.get_by_role("button", name="Use “safety”")
+    assert use.evaluate("button => button.scrollWidth <= button.clientWidth + 1")
     question.get_by_role("button", name="Use “safety”").click()
     expect(rows.nth(1).locator("[data-field=axis]")).to_have_value("safety")
     wait_until(lambda: saved_items()[1][2] == ["axis:safety"], message="the known axis is stored")

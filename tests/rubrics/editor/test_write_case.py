@@ -152,6 +152,16 @@ def test_what_is_published_cannot_change_and_its_erratum_is_a_case_of_its_own(
     assert list(Case.objects.values_list("key", flat=True)) == ["c-1"]
 
 
+def test_why_a_case_cannot_be_deleted_names_what_depends_on_it(
+    client: Client, author: User, benchmark: Benchmark
+) -> None:
+    case = CaseFactory(benchmark=benchmark, rubric=0, created_by=author)
+    ResponseFactory(case=case)
+    answer = client.post(f"/b/b/write/{case.public_id}/delete/", follow=True)
+    assert "Responses, suggestions or other work depend on this case" in answer.text
+    assert "An admin can exclude it." in answer.text and Case.objects.filter(pk=case.pk).exists()
+
+
 def test_the_text_that_a_reviewer_reads_cannot_change_until_it_comes_back(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:

@@ -29,6 +29,8 @@ const MAX_QUERY = 400;
 
 const dialog = optionalElement("beside-documents", HTMLDialogElement);
 let targetId = "";
+/** @type {Citation | null} */
+let replaced = null; // the citation of a superseded edition that gives way to the one that is chosen
 /** @type {Caret | null} */
 let origin = null; // where the cursor was
 let askedFor = ""; // the criterion's words that were searched with
@@ -60,9 +62,9 @@ function say(text) {
 
 /**
  * @param {string} [id] of the criterion; that of the cursor without it
- * @param {string} [quoted] what to search for; the words of the criterion without it
+ * @param {Citation | null} [old] the citation to replace: its words are searched for; without it those of the criterion
  */
-export async function openCiting(id = idOf(document.activeElement) || state.lastId, quoted = "") {
+export async function openCiting(id = idOf(document.activeElement) || state.lastId, old = null) {
   if (!dialog) return;
   const item = findItem(id) ?? state.items.at(-1);
   if (!item) {
@@ -70,6 +72,7 @@ export async function openCiting(id = idOf(document.activeElement) || state.last
     return;
   }
   targetId = item.id;
+  replaced = old;
   origin = caret();
   find(dialog, "[data-for]", HTMLElement).textContent = words("cite_for").replace(
     "NUMBER",
@@ -78,7 +81,7 @@ export async function openCiting(id = idOf(document.activeElement) || state.last
   dialog.showModal();
   if (!dialog.dataset.loaded && !(await load(dialog))) return;
   const query = queryOf(dialog);
-  const about = (quoted || item.text).trim().slice(0, MAX_QUERY);
+  const about = (old?.quote || item.text).trim().slice(0, MAX_QUERY);
   if (about !== askedFor) {
     askedFor = about;
     query.value = about;
@@ -213,7 +216,8 @@ function cite(place, wordsOnly) {
   const citation = { passage: hit.passage, start: null, end: null, quote: "", ...quote };
   const item = findItem(targetId);
   const isCited = item?.citations.some((other) => citationKey(other) === citationKey(citation));
-  if (item && !isCited && item.citations.length >= limitOf("maxCitations")) {
+  const oldPlace = item && replaced ? item.citations.map(citationKey).indexOf(citationKey(replaced)) : -1;
+  if (item && !isCited && oldPlace < 0 && item.citations.length >= limitOf("maxCitations")) {
     say(words("citations_full").replace("NUMBER", String(limitOf("maxCitations"))));
     return;
   }
@@ -228,12 +232,10 @@ function cite(place, wordsOnly) {
     toast(words("cited_already"));
     return;
   }
+  const citations = oldPlace < 0 ? [...item.citations, citation] : item.citations.with(oldPlace, citation);
+  const source = sourceAfter(item, citations, sourceOf);
   act((items) => {
-    items[placeOf(targetId)] = {
-      ...item,
-      citations: [...item.citations, citation],
-      source: item.source.trim() ? item.source : sourceOf(citation),
-    };
+    items[placeOf(targetId)] = { ...item, citations, source: source.trim() ? source : sourceOf(citation) };
   });
   toast(words("cited").replace("REFERENCE", hit.reference));
 }
@@ -257,7 +259,7 @@ export async function citeNewer(id, place) {
   }
   if (!body?.citation) {
     toast(words("newer_lacks"));
-    openCiting(id, old.quote);
+    openCiting(id, old);
     return;
   }
   learn([body.citation]);
