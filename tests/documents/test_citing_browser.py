@@ -315,9 +315,9 @@ def test_a_passage_that_is_searched_for_replaces_the_superseded_citation(opened:
     ]
     placed = [(box["x"], box["x"] + box["width"], box["y"], box["y"] + box["height"]) for box in boxes if box]
     assert len(placed) == 3 and max(right for _left, right, _top, _bottom in placed) <= 390
-    for one, other in combinations(placed, 2):
+    for box, other in combinations(placed, 2):
         # The margin of a button may lie under the next by a few pixels.
-        assert min(one[1], other[1]) - max(one[0], other[0]) <= 6 or min(one[3], other[3]) <= max(one[2], other[2])
+        assert min(box[1], other[1]) - max(box[0], other[0]) <= 6 or min(box[3], other[3]) <= max(box[2], other[2])
     assert button.evaluate("button => button.scrollWidth <= button.clientWidth + 1")
     page.set_viewport_size({"width": 1280, "height": 800})
     button.click()

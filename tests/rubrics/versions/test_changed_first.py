@@ -222,16 +222,16 @@ def test_a_conversation_that_leaves_nothing_to_answer_is_remarked_on(client: Cli
     writer, reviewer = author(benchmark), author(benchmark)
     turns = [{"role": "user", "content": "I cough"}, {"role": "assistant", "content": "Since when?"}]
     case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
-    asked = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns[:1])
+    answerable = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns[:1])
     remark = "The last turn is not from the patient or user, so candidates have nothing to answer."
-    for each in (case, asked):
+    for each in (case, answerable):
         rubric, _items = drafted(each, writer)
         write(rubric, [DraftItem("n1", "Names the dose", 5)], writer)
         client.force_login(writer)
         editor = flat(client.get(f"/b/b/write/{each.public_id}/rubric/").content.decode())
         assert (remark in editor.split('id="send-dialog"')[1]) is (each is case)
         form = flat(client.get(f"/b/b/write/{each.public_id}/").content.decode())
-        assert ('role="status" hidden >' in form.split('id="no-question"')[1].split(remark)[0]) is (each is asked)
+        assert ('role="status" hidden >' in form.split('id="no-question"')[1].split(remark)[0]) is (each is answerable)
         send(rubric, writer)
         assert (remark in flat(review(each, reviewer, client))) is (each is case)
 
