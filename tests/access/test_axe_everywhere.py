@@ -104,7 +104,7 @@ def withdrawn_on(page: Page, contents: Iterable[str]) -> list[tuple[str, str]]:
                  [...document.querySelectorAll("textarea, pre, code")].map((element) => element.textContent)]"""
     )
     phrases = ENGLISH if language == "en" else CHINESE
-    text = " ".join(text.split()).replace("你的密码", "")  # Django's own words
+    text = " ".join(text.split())
     if any(withdrawn_phrases(text, phrases)):
         for content in (*(" ".join(request.split()) for request in requests), *contents):
             text = text.replace(content, " · ")

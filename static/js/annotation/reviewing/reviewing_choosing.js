@@ -104,8 +104,8 @@ function goOn(row) {
  * @param {HTMLElement} row
  * @param {string} outcome
  * @param {string} reason
- * @param {{ remember?: boolean, early?: string }} [options] `remember`: undo leads back; `early`: the reason was written
- *   before the outcome
+ * @param {{ remember?: boolean, early?: string }} [options] `remember`: undo leads back; `early`: the reason, if it was
+ *   written before the outcome
  */
 function save(row, outcome, reason, { remember = true, early = "" } = {}) {
   const before = row.dataset.outcome ?? "";
