@@ -35,7 +35,7 @@ ABOUT = {
         "Responses or cases were assigned to you, a pool from which you can claim responses was opened, work that you "
         "returned was resubmitted, or an audit has cases for you."
     ),
-    Kind.RETURNED: gettext_lazy("A checker returned a response to you with a note."),
+    Kind.RETURNED: gettext_lazy("A checker returned a response to you."),
     Kind.DUE: gettext_lazy(
         "Three days and one day before your work is due, once when it is overdue, and when an admin reminds you of it."
     ),
@@ -93,10 +93,7 @@ def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
         case Kind.NEW_WORK:
             return _new_work(values)
         case Kind.RETURNED:
-            return Words(
-                _("A checker returned a response to you in “%(batch)s”.") % batch,
-                _("The checker’s note is shown above the criteria."),
-            )
+            return Words(_("A checker returned a response to you in “%(batch)s”.") % batch, _sent_with_return(values))
         case Kind.DUE:
             return _due(values)
         case Kind.COMMENT:
@@ -109,6 +106,26 @@ def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
         case _:
             part = PARTS.get(values.get("part", ""), values.get("part", ""))
             return Words(_("You were added as %(part)s.") % {"part": part})
+
+
+def _sent_with_return(values: dict[str, Any]) -> str:
+    """What the checker sent: a note, criteria that are marked for review, or both."""
+    number = int(values.get("marked", 0))
+    if not number:
+        return _("The checker’s note is shown above the criteria.")
+    if values.get("note"):
+        text = ngettext(
+            "The checker’s note is shown above the criteria, and %(number)d criterion is marked for review.",
+            "The checker’s note is shown above the criteria, and %(number)d criteria are marked for review.",
+            number,
+        )
+    else:
+        text = ngettext(
+            "%(number)d criterion is marked for review.",
+            "%(number)d criteria are marked for review.",
+            number,
+        )
+    return text % {"number": number}
 
 
 def _new_work(values: dict[str, Any]) -> Words:

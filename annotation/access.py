@@ -218,6 +218,12 @@ def done_checks(user: AnyUser) -> QuerySet[Check]:
     ).exclude(result="")
 
 
+def has_checked_for_another(user: AnyUser, work: Assignment) -> bool:
+    """Whether this checker has finished a check of the same response, as another annotator graded it."""
+    rows = done_checks(user).filter(assignment__response=work.response_id)
+    return rows.exclude(assignment__annotator=work.annotator_id).exists()
+
+
 def get_missed_check(user: AnyUser, public_id: str) -> Assignment:
     """A check that this checker could have claimed if another checker had not been quicker; 404 for any other."""
     rows = Assignment.objects.filter(_may_check(user), purpose=Assignment.Purpose.WORK)

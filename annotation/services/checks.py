@@ -143,8 +143,8 @@ def accept_check(
 @transaction.atomic
 def return_check(
     *, assignment: Assignment, checker: User, note: str, at: datetime, shown: Mapping[int, int] | None = None
-) -> None:
-    """Send the work back with a note, criteria that are marked for review, or both.
+) -> Check:
+    """Send the work back with a note, criteria that are marked for review, or both; the check as it ended.
 
     Its decisions are copied to a new round, in which the annotator continues. `Unseen` as in `accept_check`.
     """
@@ -183,8 +183,9 @@ def return_check(
             for old in decisions
         ]
     )
-    notify_of_return(assignment=row, at=at)
+    notify_of_return(assignment=row, note=bool(note), marked=marked, at=at)
     release_if_left(assignment=row, at=at)
+    return check
 
 
 def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:

@@ -75,8 +75,11 @@ def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -
     )
 
 
-def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
-    """Notify the annotator that a response came back, without the checker's name."""
+def notify_of_return(*, assignment: Assignment, note: bool, marked: int, at: datetime) -> None:
+    """Notify the annotator that a response came back, without the checker's name.
+
+    ``note``: whether the checker wrote one; ``marked``: how many criteria are to be reviewed.
+    """
     notify(
         user=assignment.annotator,
         kind=Kind.RETURNED,
@@ -84,6 +87,8 @@ def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
         url=reverse("annotation:grade", args=[assignment.public_id]),
         at=at,
         batch=assignment.batch.title,
+        note=note,
+        marked=marked,
     )
 
 

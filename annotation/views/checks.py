@@ -13,10 +13,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
+from accounts.models import User
 from annotation import access, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
@@ -126,13 +128,17 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
 def _page(
     request: SignedInRequest, assignment: Assignment, refused: DomainError | None = None, note: str = ""
 ) -> HttpResponse:
-    context = _context(assignment) | {"return_form": ReturnForm(initial={"note": note}), "refused": refused}
+    context = _context(request.user, assignment) | {
+        "return_form": ReturnForm(initial={"note": note}),
+        "refused": refused,
+    }
     return render(request, PAGE, context, status=refused.status_code if refused else 200)
 
 
-def _context(assignment: Assignment) -> dict[str, Any]:
+def _context(checker: User, assignment: Assignment) -> dict[str, Any]:
     rows = reading_pages.check_rows(assignment)
     return _shown(assignment, rows) | {
+        "same_response": access.has_checked_for_another(checker, assignment),
         "round": assignment.round,
         "note_before": note_of_the_round_before(assignment, assignment.round),
         "writable": assignment.batch.status == Batch.Status.OPEN,
@@ -222,12 +228,31 @@ def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
     note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
     try:
         _refuse_former_round(request, assignment)
-        services.return_check(
+        done = services.return_check(
             assignment=assignment, checker=request.user, note=note, at=timezone.now(), shown=shown_versions(request)
         )
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, assignment, refused, note)
-    return _go_on(request, assignment, _("Returned to the annotator with your note."))
+    return _go_on(request, assignment, _returned(done))
+
+
+def _returned(done: Check) -> str:
+    """The message about a check that ended with a note, with marked criteria, or with both."""
+    if not done.n_to_review:
+        return _("Returned to the annotator with your note.")
+    if done.note:
+        text = ngettext(
+            "Returned to the annotator with your note and %(number)d criterion marked for review.",
+            "Returned to the annotator with your note and %(number)d criteria marked for review.",
+            done.n_to_review,
+        )
+    else:
+        text = ngettext(
+            "Returned to the annotator with %(number)d criterion marked for review.",
+            "Returned to the annotator with %(number)d criteria marked for review.",
+            done.n_to_review,
+        )
+    return text % {"number": done.n_to_review}
 
 
 @require_POST
@@ -255,10 +280,13 @@ def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResp
             upcoming = None  # the list shows why there is nothing to take
     if upcoming is None:
         return end_of_queue(request, reverse("annotation:checks"), message)
+    if upcoming.response_id == done.response_id and upcoming.annotator_id != done.annotator_id:
+        # Conversation and response are identical, so that the page would seem to be the same.
+        message = _("%(done)s Next: the same response, graded by another annotator.") % {"done": message}
     if not request.htmx:
         messages.success(request, message)
         return redirect("annotation:check", upcoming.public_id)
-    context = _context(access.get_held_check(request.user, upcoming.public_id))
+    context = _context(request.user, access.get_held_check(request.user, upcoming.public_id))
     return next_sheet(request, f"{PAGE}#sheet", context, message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 from uuid import uuid4
@@ -10,7 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, User
+from accounts.notices import words_of
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Membership, Ruling
 from annotation.selectors.ratings import consensus_ratings, group_ratings
@@ -106,6 +108,73 @@ def test_a_check_does_not_end_with_amendments_that_the_page_does_not_show(checke
     assert client.post(f"{url}{end}/", sent()).status_code == 302
     row.refresh_from_db()
     assert row.status == ("accepted" if end == "accept" else "returned")
+
+
+def test_the_next_check_of_the_same_response_is_said_to_be_another_annotators() -> None:
+    workshop = build_workshop(check_policy="all", annotators_per_item=2, responses=2)
+    said = "You have checked this response before, as graded by another annotator."
+    client = signed_in(workshop.checker)
+    response = workshop.queue()[0].response_id
+    rows = list(Assignment.objects.filter(response=response).select_related("annotator"))
+    for row in rows:
+        decide(row, "met")
+    first = take(workshop, client)
+    assert said not in client.get(f"/work/checks/{first.public_id}/").content.decode()
+    answer = client.post(f"/work/checks/{first.public_id}/accept/", headers={"HX-Request": "true"})
+    message = json.loads(answer["HX-Trigger"])["toast"]["text"]
+    assert message == "Accepted. Next: the same response, graded by another annotator."
+    assert said in answer.content.decode()
+    second = next(row for row in rows if row.pk != first.pk)
+    assert said in client.get(f"/work/checks/{second.public_id}/").content.decode()
+    # A later round of the same annotator's work and another response are what they seem.
+    services.return_check(assignment=second, checker=workshop.checker, note="Again, please.", at=timezone.now())
+    Check.objects.filter(assignment=first).delete()
+    second.refresh_from_db()
+    services.submit(assignment=second, annotator=second.annotator, at=timezone.now())
+    assert take(workshop, client) == second
+    for row in Assignment.objects.filter(status="not_started").select_related("annotator"):
+        decide(row, "met")
+    answer = client.post(f"/work/checks/{second.public_id}/accept/", headers={"HX-Request": "true"})
+    assert json.loads(answer["HX-Trigger"])["toast"]["text"] == "Accepted."
+    assert said not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("note", "marked", "message", "detail"),
+    [
+        ("The dose?", 0, "with your note.", "The checker’s note is shown above the criteria."),
+        ("", 2, "with 2 criteria marked for review.", "2 criteria are marked for review."),
+        (
+            "The dose?",
+            1,
+            "with your note and 1 criterion marked for review.",
+            "The checker’s note is shown above the criteria, and 1 criterion is marked for review.",
+        ),
+    ],
+)
+def test_a_return_is_told_by_what_was_sent(
+    checked: Workshop, note: str, marked: int, message: str, detail: str
+) -> None:
+    decide(checked.queue()[0], "met")
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    for criterion in services.criteria_of(row)[:marked]:
+        client.post(f"/work/checks/{row.public_id}/criteria/{criterion}/", {"outcome": "review", "reason": "Why?"})
+    page = client.post(f"/work/checks/{row.public_id}/return/", {"note": note}, follow=True).content.decode()
+    assert f"Returned to the annotator {message}" in page
+    notification = Notification.objects.get(user=checked.annotator, kind="returned")
+    assert words_of(notification).detail == detail
+    assert detail in signed_in(checked.annotator).get("/notifications/").content.decode()
+
+
+def test_the_note_of_a_return_is_not_called_optional(checked: Workshop) -> None:
+    decide(checked.queue()[0], "met")
+    client = signed_in(checked.checker)
+    page = client.get(f"/work/checks/{take(checked, client).public_id}/").content.decode()
+    form = page[page.index('id="return-form"') :]
+    form = form[: form.index("</form>")]
+    assert "Needed only if no criterion is marked for review." in form
+    assert "optional" not in form
 
 
 def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checked: Workshop) -> None:

@@ -170,6 +170,28 @@ def test_submit_and_accept_are_undone_by_button_and_by_key(patient_page: NewPage
     assert Check.objects.get().result == ""
 
 
+def test_the_message_about_an_acceptance_says_that_the_next_check_is_of_the_same_response(
+    patient_page: NewPage,
+) -> None:
+    workshop = build_workshop(criteria=2, responses=1, annotators_per_item=2, check_policy="all")
+    for row in Assignment.objects.select_related("annotator"):
+        decide(row, "met")
+    page = patient_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    expect(page.locator("#same-response")).to_have_count(0)
+    check = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#same-response")).to_be_visible()
+    toast = page.locator(".toast")
+    expect(toast).to_have_count(1)
+    expect(toast).to_contain_text("Accepted. Next: the same response, graded by another annotator.")
+    toast.get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(check)
+    expect(toast).to_contain_text("Acceptance undone.")
+
+
 def test_the_key_u_undoes_the_submission_on_the_next_response(patient_page: NewPage) -> None:
     workshop = build_workshop(criteria=2, responses=4)
     first = workshop.queue()[0]

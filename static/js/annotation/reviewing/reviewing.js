@@ -132,7 +132,8 @@ async function finishNow(url, values, showMessage) {
   if (status === 200) {
     forgetKept();
     const { finishUrl, undoUrl } = sheetElement().dataset;
-    if (url === finishUrl) offerUndo({ url: undoUrl, text: text(sheet.adjudicating ? "adjudicated" : "accepted") });
+    const done = messageOf(answer) || text(sheet.adjudicating ? "adjudicated" : "accepted");
+    if (url === finishUrl) offerUndo({ url: undoUrl, text: done });
     return !goToNext(answer);
   }
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
@@ -171,10 +172,20 @@ async function showStored() {
 }
 
 /**
+ * The server's message about the piece that was finished; empty where the next page shows it.
+ * @param {PageAnswer} answer
+ * @returns {string}
+ */
+function messageOf({ trigger }) {
+  return trigger ? (JSON.parse(trigger).toast?.text ?? "") : "";
+}
+
+/**
  * True where the next piece is on the page by now; else the browser is leaving for another page.
  * @param {PageAnswer} answer
  */
-function goToNext({ html, trigger, leave }) {
+function goToNext(answer) {
+  const { html, leave } = answer;
   const next = parse(html).querySelector("#work");
   if (leave || !(next instanceof HTMLElement)) {
     if (leave) location.assign(leave);
@@ -189,8 +200,7 @@ function goToNext({ html, trigger, leave }) {
   begin();
   document.title = `${heading} · Consilium`;
   element("place", HTMLElement).textContent = heading;
-  /** @type {string} */
-  const message = trigger ? (JSON.parse(trigger).toast?.text ?? "") : "";
+  const message = messageOf(answer);
   if (!hasOffer(message)) toast(message);
   element("announce", HTMLElement).textContent = `${message} ${heading}`;
   document.dispatchEvent(new CustomEvent("consilium:sheet"));
