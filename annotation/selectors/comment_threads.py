@@ -39,7 +39,7 @@ def participants(user: User) -> QuerySet[Assignment]:
 
 def get_own_thread(user: User, public_id: str) -> tuple[Assignment, Comment.AuthorRole]:
     """A piece of work and the role in which ``user`` comments on it; 404 for everybody else."""
-    rows = participants(user).select_related("batch__group__benchmark", "annotator", "checker")
+    rows = participants(user).select_related("batch__group__benchmark", "annotator", "checker", "case")
     row = get_object_or_404(rows, public_id=public_id)
     return row, AuthorRole.ANNOTATOR if row.annotator_id == user.pk else AuthorRole.CHECKER
 

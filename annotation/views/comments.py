@@ -16,9 +16,10 @@ from accounts.identity import opaque_name
 from accounts.models import Notification
 from accounts.services.notifications import mark_read
 from annotation import access
+from annotation.allocation.specialties import case_specialty
 from annotation.dashboard.views import csv_file
 from annotation.models import Assignment, Comment, Physician
-from annotation.selectors import comment_threads
+from annotation.selectors import comment_threads, reading_pages
 from annotation.services.comments import add_comment
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -34,13 +35,28 @@ COLUMNS = ("batch", "case", "annotator", "state", "voice", "author", "written", 
 def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
     """The comments of annotator, checker and admins on this work; POST adds one."""
     assignment, author_role = comment_threads.get_own_thread(request.user, public_id)
-    work = ""
-    if author_role == Comment.AuthorRole.ANNOTATOR:
-        work = reverse("annotation:grade", args=[public_id])
-    elif access.held_checks(request.user).filter(pk=assignment.pk).exists():
-        work = reverse("annotation:check", args=[public_id])
     here = reverse("annotation:comments", args=[public_id])
-    return _thread(request, assignment, author_role, here, {"work": work})
+    more = {} if request.htmx else _about_work(request, assignment, author_role)
+    return _thread(request, assignment, author_role, here, more)
+
+
+def _about_work(request: SignedInRequest, assignment: Assignment, author_role: Comment.AuthorRole) -> dict[str, Any]:
+    """What the page shows of the response and leads to, as the reader's own lists and pages show it."""
+    slug, public_id = assignment.batch.group.benchmark.slug, assignment.public_id
+    if author_role == Comment.AuthorRole.ANNOTATOR:
+        return {
+            "work": reverse("annotation:grade", args=[public_id]),
+            "list_url": reverse("annotation:work-in", args=[slug]),
+            "place": reading_pages.queue_place(assignment),
+        }
+    held = access.held_checks(request.user).filter(pk=assignment.pk)
+    done = access.done_checks(request.user).filter(assignment=assignment)
+    return {
+        "work": reverse("annotation:check", args=[public_id]) if held.exists() or done.exists() else "",
+        "list_url": reverse("annotation:checks-in", args=[slug]),
+        "specialty": case_specialty(assignment.case.tags),
+        "language": assignment.case.language,
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

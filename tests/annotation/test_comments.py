@@ -15,6 +15,7 @@ from accounts.models import Notification, User
 from accounts.services.deliveries import sweep_mails
 from annotation import access, services
 from annotation.models import Assignment, Comment, Membership
+from rubrics.models import Case
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import BenchmarkRoleFactory, UserFactory, decide
 
@@ -88,6 +89,28 @@ def test_everybody_reads_parts_and_nobody_a_name(scene: Scene) -> None:
     assert "canary" not in page
     assert page.count("Annotator P-") == 1
     assert page.count("Checker P-") == 2
+
+
+def test_the_page_leads_to_the_response_for_who_may_open_it(scene: Scene) -> None:
+    Case.objects.update(tags=["specialty: cardiology"], language="en")
+    slug, number = scene.w.benchmark.slug, scene.work.public_id
+    parts = {
+        scene.annotator: (f"/work/{number}/", f"/work/in/{slug}/", f"Response 1 of {len(scene.w.queue())}"),
+        scene.checker: (f"/work/checks/{number}/", f"/work/checks/in/{slug}/", "cardiology · English"),
+        scene.first_checker: (f"/work/checks/{number}/", f"/work/checks/in/{slug}/", "cardiology · English"),
+    }
+    for user, (work, listing, about) in parts.items():
+        page = " ".join(scene.page(user).split())
+        assert f'<a class="button" href="{work}">' in page
+        assert f'<a href="{listing}">Pilot batch</a>' in page
+        assert about in page
+        assert scene.w.cases[0].key not in page
+        for url in (work, listing):
+            assert scene.client(user).get(url).status_code == 200
+    # A checker who has released the work may read the comments, but not open the response.
+    services.release_check(assignment=scene.work, checker=scene.checker)
+    Assignment.objects.filter(pk=scene.work.pk).update(checker=scene.checker)
+    assert 'class="button"' not in scene.page(scene.checker)
 
 
 def test_who_takes_no_part_finds_nothing(scene: Scene) -> None:
