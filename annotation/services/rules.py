@@ -17,6 +17,9 @@ from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
 # It names no reason: that somebody else continues with the work would show that it is no gold item.
 TOO_LATE = gettext_lazy("This can no longer be undone.")
+SUBMITTED_TOO_LATE = gettext_lazy(
+    "This can no longer be undone. If something in it is wrong, write a comment on the response."
+)
 SENTENCES = {
     "annotation_group_name_once": gettext_lazy("A group with this name already exists."),
     "annotation_membership_once": gettext_lazy("This person already has this role in the group."),

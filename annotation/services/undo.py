@@ -17,7 +17,7 @@ from annotation.qualification.gold import unsettle_beside
 from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
 from annotation.services.notices import withdraw_notice_of_resubmission
-from annotation.services.rules import TOO_LATE, lock_batch_shared, refuse_unless_open
+from annotation.services.rules import SUBMITTED_TOO_LATE, TOO_LATE, lock_batch_shared, refuse_unless_open
 from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
@@ -34,12 +34,17 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     """
     row = _locked(assignment)
     if row.annotator_id != annotator.pk or row.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
-        raise Conflict(str(TOO_LATE))
+        raise Conflict(str(SUBMITTED_TOO_LATE))
     if row.status == Assignment.Status.ACCEPTED and row.accepted_at != row.submitted_at:
-        raise Conflict(str(TOO_LATE))
+        raise Conflict(str(SUBMITTED_TOO_LATE))
     _refuse_if_over(row.submitted_at, at)
     if row.status == Assignment.Status.ACCEPTED and row.purpose == Assignment.Purpose.WORK:
-        withdraw_conflict_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at)
+        try:
+            withdraw_conflict_within(
+                response=row.response, rubric=row.rubric, group=row.batch.group, at=row.submitted_at
+            )
+        except Conflict as refused:
+            raise Conflict(str(SUBMITTED_TOO_LATE)) from refused
     if row.status == Assignment.Status.SUBMITTED and row.round > 1 and row.submitted_at is not None:
         withdraw_notice_of_resubmission(assignment=row, at=row.submitted_at)
     target = Assignment.Status.DRAFT if row.round == 1 else Assignment.Status.RETURNED

@@ -55,6 +55,20 @@ def test_a_comment_that_is_not_sent_outlives_a_reload_and_is_not_offered_twice(n
     assert page.evaluate(DRAFTS) == 0
 
 
+def test_the_message_about_a_lost_comment_goes_once_it_is_sent(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:afterRequest")
+    row = build_workshop().queue()[0]
+    page = new_page(row.annotator)
+    field = open_drawer(page, f"/work/{row.public_id}/")
+    page.route("**/comments/", lambda route: route.abort("internetdisconnected"), times=1)
+    page.keyboard.type("Is this dose usual?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast.error")).to_contain_text("The connection was lost.")
+    field.press("Control+Enter")
+    expect(page.locator("#comments-thread .thread > .own p")).to_have_text("Is this dose usual?")
+    expect(page.locator(".toast.error")).to_have_count(0)
+
+
 def test_the_drawer_of_a_checker_keeps_a_comment_for_the_checker_alone(new_page: NewPage) -> None:
     workshop = build_workshop(check_policy="all")
     row = workshop.queue()[0]

@@ -19,6 +19,7 @@ from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import decide
 
+UNDO_REFUSED = "This can no longer be undone. If something in it is wrong, write a comment on the response."
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
@@ -87,7 +88,7 @@ def test_nothing_is_undone_late_or_once_a_checker_has_claimed_it() -> None:
     claim(workshop)
     refused = undo(workshop.annotator, row.public_id)
     assert refused.status_code == 409
-    assert "This can no longer be undone." in refused.json()["detail"]
+    assert refused.json()["detail"] == UNDO_REFUSED
     assert first_of(workshop).status == "in_check"
     # Neither the checker nor another annotator can undo the submission.
     for user in (workshop.checker, workshop.people()[1]):
@@ -112,7 +113,8 @@ def test_undoing_the_submission_withdraws_the_conflict_that_it_opened() -> None:
     assert notices.get().values == {"count": 1}
     claimed = services.claim_adjudication(adjudicator=workshop.adjudicator, waiting=Adjudication.objects.all())
     assert claimed is not None
-    assert undo(last.annotator, last.public_id).status_code == 409
+    refused = undo(last.annotator, last.public_id)
+    assert (refused.status_code, refused.json()["detail"]) == (409, UNDO_REFUSED)
     last.refresh_from_db()
     assert last.status == "accepted"
     assert Adjudication.objects.exists()

@@ -150,8 +150,14 @@ document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status === 401) askToSignIn();
   else if (!targetWithin(event, "[data-quiet-errors]")) toast(text("failed"), "error");
 });
+/** @type {HTMLElement | null} the message about the last request that was lost */
+let lostMessage = null;
 document.addEventListener("htmx:sendError", (event) => {
-  if (!targetWithin(event, "[data-quiet-errors]")) toast(text("lost"), "error");
+  lostMessage?.remove();
+  if (!targetWithin(event, "[data-quiet-errors]")) lostMessage = toast(text("lost"), "error");
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event instanceof CustomEvent && event.detail.successful) lostMessage?.remove();
 });
 
 /* The session has ended: sign in over the page, which stays as it is and then goes on. */
