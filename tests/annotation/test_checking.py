@@ -110,9 +110,9 @@ def test_a_check_does_not_end_with_amendments_that_the_page_does_not_show(checke
     assert row.status == ("accepted" if end == "accept" else "returned")
 
 
-def test_the_next_check_of_the_same_response_is_said_to_be_another_annotators() -> None:
+def test_the_next_check_of_the_same_response_names_another_annotator() -> None:
     workshop = build_workshop(check_policy="all", annotators_per_item=2, responses=2)
-    said = "You have checked this response before, as graded by another annotator."
+    said = "You have already checked this response, as graded by another annotator."
     client = signed_in(workshop.checker)
     response = workshop.queue()[0].response_id
     rows = list(Assignment.objects.filter(response=response).select_related("annotator"))
@@ -152,7 +152,7 @@ def test_the_next_check_of_the_same_response_is_said_to_be_another_annotators() 
         ),
     ],
 )
-def test_a_return_is_told_by_what_was_sent(
+def test_the_message_about_a_return_depends_on_what_was_sent(
     checked: Workshop, note: str, marked: int, message: str, detail: str
 ) -> None:
     decide(checked.queue()[0], "met")
