@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -24,8 +23,10 @@ from annotation.acuity.panel import AmbiguousRule
 from annotation.acuity.panel_results import level_results
 from annotation.acuity.round_plan import RoundTerms
 from annotation.acuity.ruling_selectors import RULING_COLUMNS, ruling_rows
+from annotation.api.named_groups import group_of_field
 from annotation.api.serializers import Plain
-from annotation.models import AcuityRuling, ExpertGroup, LabelQuestion, RulingRequest
+from annotation.api.work import LISTED, in_benchmark
+from annotation.models import AcuityRuling, LabelQuestion, RulingRequest
 from annotation.selectors import reading_pages
 from annotation.services import new_seed
 from annotation.services.batch_terms import MAX_SEED
@@ -33,7 +34,6 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
-from rubrics.models import Benchmark
 
 
 class MovesSerializer(Plain):
@@ -127,6 +127,7 @@ class RequestedRulingSerializer(Plain):
     """A case that waits for your ruling."""
 
     id = serializers.CharField(source="public_id")
+    benchmark = serializers.CharField(source="question.benchmark.slug")
     question = serializers.CharField(source="question.text")
     requested_at = serializers.DateTimeField()
 
@@ -196,13 +197,6 @@ def acuity_rulings(request: Request, slug: str, public_id: str) -> Response:
     return page_of(request, rows, AcuityRulingSerializer)
 
 
-def _group(benchmark: Benchmark, public_id: str) -> ExpertGroup:
-    group = benchmark.groups.filter(public_id=public_id).first()
-    if group is None:
-        raise Http404
-    return group
-
-
 @extend_schema(request=SecondRoundSerializer, responses={201: OpenedSerializer})
 @api_view(["POST"])
 def second_round(request: Request, slug: str, public_id: str) -> Response:
@@ -212,7 +206,7 @@ def second_round(request: Request, slug: str, public_id: str) -> Response:
     sent.is_valid(raise_exception=True)
     data = sent.validated_data
     batch = round_plan.open_round(
-        group=_group(question.benchmark, data["group"]),
+        group=group_of_field(question.benchmark, data["group"], field="group"),
         question=question,
         rule=data["ambiguous"],
         terms=command_of(RoundTerms, data),
@@ -232,7 +226,7 @@ def ask_for_rulings(request: Request, slug: str, public_id: str) -> Response:
     sent.is_valid(raise_exception=True)
     data = sent.validated_data
     number = rulings.request_rulings(
-        group=_group(question.benchmark, data["group"]),
+        group=group_of_field(question.benchmark, data["group"], field="group"),
         question=question,
         rule=data["ambiguous"],
         seed=data.get("seed", new_seed()),
@@ -247,11 +241,12 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(parameters=PAGED, responses=RequestedRulingSerializer(many=True), operation_id="ruling_requests_list")
+@extend_schema(parameters=LISTED, responses=RequestedRulingSerializer(many=True), operation_id="ruling_requests_list")
 @api_view(["GET"])
 def ruling_requests(request: Request) -> Response:
     """Cases that wait for your ruling, or another adjudicator's, in an order that says nothing."""
-    rows = access.open_ruling_requests(request.user).select_related("question")
+    rows = in_benchmark(request, access.open_ruling_requests(request.user), "question__benchmark")
+    rows = rows.select_related("question__benchmark")
     return page_of(request, rows, RequestedRulingSerializer)
 
 

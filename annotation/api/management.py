@@ -18,9 +18,10 @@ from accounts.models import User
 from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
 from annotation.api import serializers
-from annotation.dashboard.counts import count_work
+from annotation.api.named_groups import group_of_field
+from annotation.dashboard.counts import Work, count_work
 from annotation.models import Batch, ExpertGroup, Membership, Physician
-from annotation.selectors.progress import conflicts_by_groups, progress_of
+from annotation.selectors.progress import conflicts_by_groups
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.errors import Conflict
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -141,7 +142,7 @@ def batches(request: Request, slug: str) -> Response:
     serializer = serializers.NewBatchSerializer(data=request.data)
     try:
         batch, _plan = services.make_batch(
-            **_chosen(request, benchmark, serializer),
+            **_chosen(benchmark, serializer),
             by=request.user if isinstance(request.user, User) else None,
             at=timezone.now(),
             digest=serializer.validated_data["digest"],
@@ -156,13 +157,13 @@ def batches(request: Request, slug: str) -> Response:
 def batch_preview(request: Request, slug: str) -> Response:
     """What such a batch would hold, and the load of each physician; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
-    plan = services.plan_batch(**_chosen(request, benchmark, serializers.NewBatchSerializer(data=request.data)))
+    plan = services.plan_batch(**_chosen(benchmark, serializers.NewBatchSerializer(data=request.data)))
     return Response(serializers.PlanSerializer(plan).data)
 
 
-def _chosen(request: Request, benchmark: Benchmark, serializer: serializers.NewBatchSerializer) -> dict[str, Any]:
+def _chosen(benchmark: Benchmark, serializer: serializers.NewBatchSerializer) -> dict[str, Any]:
     data = _valid(serializer)
-    row = access.get_administered_group(request.user, benchmark.slug, data["group"])
+    row = group_of_field(benchmark, data["group"], field="group")
     return {"group": row, "terms": serializer.terms(), "filter": serializer.response_filter()}
 
 
@@ -227,9 +228,11 @@ def batch_close(request: Request, slug: str, public_id: str) -> Response:
 
 
 def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
-    progress = progress_of(rows)
+    work_by_batch = count_work(rows, at=timezone.now()).by_batch()
     for row in rows:
-        row.progress = {**progress[row.pk].by_status, "free": progress[row.pk].free}  # type: ignore[attr-defined]  # for the serializer
+        by_stage = dict(work_by_batch.get(row.pk, Work()).by_stage)
+        free = by_stage.pop("unassigned")
+        row.progress = {**by_stage, "free": free}  # type: ignore[attr-defined]  # for the serializer
     return list(serializers.BatchSerializer(rows, many=True).data)
 
 
@@ -243,10 +246,10 @@ def conflicts(request: Request, slug: str) -> Response:
     if request.method == "GET":
         rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)
         return Response(serializers.ConflictCountSerializer(rows, many=True).data)
-    get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
+    benchmark = get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
     data = _valid(serializers.BetweenSerializer(data=request.data))
-    first = access.get_administered_group(request.user, slug, data["group"])
-    second = access.get_administered_group(request.user, slug, data["other"])
+    first = group_of_field(benchmark, data["group"], field="group")
+    second = group_of_field(benchmark, data["other"], field="other")
     n_opened = services.open_conflicts_between(group=first, other=second, at=timezone.now())
     return Response({"opened": n_opened}, status=status.HTTP_201_CREATED)
 

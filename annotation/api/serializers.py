@@ -232,7 +232,12 @@ class BatchSerializer(StrictSerializer, Plain):
     imported = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     closed_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    progress = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    progress = serializers.DictField(
+        child=serializers.IntegerField(),
+        read_only=True,
+        help_text="Assignments by stage, as on the page of batches; `free` are those that nobody has. Work that nobody "
+        "checks is `accepted` once it is submitted. What a closed batch left undone is `not_done` or `not_checked`.",
+    )
 
     @extend_schema_field(BatchFrameSerializer)
     def get_frame(self, batch: Batch) -> dict[str, Any]:
@@ -248,8 +253,10 @@ class BatchSerializer(StrictSerializer, Plain):
 class ConflictCountSerializer(Plain):
     """How many responses are adjudicated, within a group or between two."""
 
-    group = serializers.CharField(source="group__name")
-    other_group = serializers.CharField(source="other_group__name", allow_null=True)
+    group = serializers.CharField(source="group__public_id")
+    group_name = serializers.CharField(source="group__name")
+    other_group = serializers.CharField(source="other_group__public_id", allow_null=True)
+    other_group_name = serializers.CharField(source="other_group__name", allow_null=True)
     done = serializers.IntegerField()
     total = serializers.IntegerField()
 
@@ -303,6 +310,12 @@ class DecisionSerializer(StrictSerializer, Plain):
 def decision_input(data: dict[str, Any]) -> DecisionInput:
     """Validated data as the service takes it."""
     return DecisionInput(**{**data, "evidence": data.get("evidence", [])})
+
+
+class CheckReleaseSerializer(StrictSerializer, Plain):
+    """Whether the amendments and marks of the check may be discarded."""
+
+    discard = serializers.BooleanField(default=False)
 
 
 class SkipSerializer(StrictSerializer, Plain):

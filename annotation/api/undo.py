@@ -1,4 +1,7 @@
-"""Undo of a submission, an acceptance or the end of an adjudication, for a few seconds."""
+"""Undo of a submission, an acceptance or the end of an adjudication.
+
+The pages offer it for ten seconds. Five more are accepted, for a request that is long on its way.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def _me(request: Request) -> User:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
-    """Undo handing work in, within ten seconds and before somebody else continues with it; else 409."""
+    """Undo handing work in, within 15 seconds and before somebody else continues with it; else 409."""
     row = access.get_own_assignment(request.user, public_id)
     services.undo_submit(assignment=row, annotator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -32,7 +35,7 @@ def submit(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def accept(request: Request, public_id: str) -> Response:
-    """Undo accepting a check, within ten seconds and before somebody else continues with it; else 409."""
+    """Undo accepting a check, within 15 seconds and before somebody else continues with it; else 409."""
     assignment = access.get_own_check(request.user, public_id)
     services.undo_accept(assignment=assignment, checker=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -41,7 +44,7 @@ def accept(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def finish(request: Request, public_id: str) -> Response:
-    """Undo ending an adjudication, within ten seconds and before somebody else continues with it; else 409."""
+    """Undo ending an adjudication, within 15 seconds and before somebody else continues with it; else 409."""
     row = access.get_own_adjudication(request.user, public_id)
     services.undo_finish(adjudication=row, adjudicator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)

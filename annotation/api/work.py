@@ -58,12 +58,12 @@ LISTED = [*PAGED, BENCHMARK]
 @api_view(["GET"])
 def assignments(request: Request) -> Response:
     """Your own work in the order of its queue, whatever its state."""
-    rows = _narrowed(request, access.own_assignments(request.user), "batch__group__benchmark")
+    rows = in_benchmark(request, access.own_assignments(request.user), "batch__group__benchmark")
     rows = rows.select_related("batch__group__benchmark").order_by("batch", "position", "pk")
     return page_of(request, rows, serializers.AssignmentSerializer)
 
 
-def _narrowed(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
+def in_benchmark(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
     """Those of the benchmark that the parameter names, else all; ``benchmark`` is the field of ``rows``."""
     slug = request.query_params.get("benchmark")
     return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
@@ -155,7 +155,7 @@ def checks(request: Request) -> Response:
     """Work of your group that waits for a check, and what you hold."""
     ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
     ids += access.held_checks(request.user).values_list("pk", flat=True)
-    rows = _narrowed(request, Assignment.objects.filter(pk__in=ids), "batch__group__benchmark")
+    rows = in_benchmark(request, Assignment.objects.filter(pk__in=ids), "batch__group__benchmark")
     rows = rows.select_related("batch__group__benchmark").order_by("submitted_at", "pk")
     return page_of(request, rows, serializers.CheckListSerializer)
 
@@ -164,7 +164,7 @@ def checks(request: Request) -> Response:
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
     """Take the longest waiting check; 204 if nothing waits."""
-    waiting = _narrowed(request, access.waiting_checks(request.user), "batch__group__benchmark")
+    waiting = in_benchmark(request, access.waiting_checks(request.user), "batch__group__benchmark")
     claimed = _claimed_check(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -277,12 +277,16 @@ def check_return(request: Request, public_id: str) -> Response:
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-@extend_schema(request=None, responses={204: None})
+@extend_schema(request=serializers.CheckReleaseSerializer, responses={204: None})
 @api_view(["POST"])
 def check_release(request: Request, public_id: str) -> Response:
-    """Put the work back for another checker."""
+    """Put the work back for another checker, and discard your amendments and marks.
+
+    Where there are any, ``discard`` must be true. Without it the check stays as it is, and the answer is 409.
+    """
     row = _held_check(request, public_id)
-    services.release_check(assignment=row, checker=_me(request))
+    data = _valid(serializers.CheckReleaseSerializer(data=request.data))
+    services.release_check(assignment=row, checker=_me(request), discard=data["discard"])
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -295,7 +299,7 @@ def check_release(request: Request, public_id: str) -> Response:
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
     """Conflicts that you hold or may take: those you hold, then the lowest agreement, then those you released."""
-    rows = _narrowed(request, access.open_adjudications(request.user), "group__benchmark")
+    rows = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
     rows = in_order_of_adjudication(access.with_batch(rows).select_related("group__benchmark"), _me(request))
     return page_of(request, rows, serializers.AdjudicationListSerializer)
 
@@ -304,7 +308,7 @@ def adjudications(request: Request) -> Response:
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
     """Take the conflict of lowest agreement; 204 if none waits."""
-    waiting = _narrowed(request, access.open_adjudications(request.user), "group__benchmark")
+    waiting = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
     claimed = _claimed_adjudication(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 

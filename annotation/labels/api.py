@@ -23,12 +23,13 @@ from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import LevelResults, PanelResult
 from annotation.acuity.rounds_api import RoundVotesSerializer
 from annotation.api.serializers import EvidenceSerializer, Plain
+from annotation.api.work import LISTED, in_benchmark
 from annotation.labels import selectors, services
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import PAGED, page_of
+from consilium.core.endpoints import page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.model_schemas import described_field
 from consilium.core.schema import stale, unanswered
@@ -197,7 +198,9 @@ class LabelTaskSerializer(Plain):
     """A case that waits for your answers, or has them."""
 
     id = serializers.CharField(source="public_id")
-    batch = serializers.CharField(source="batch.title")
+    benchmark = serializers.CharField(source="batch.group.benchmark.slug")
+    batch = serializers.CharField(source="batch.public_id")
+    batch_title = serializers.CharField(source="batch.title")
     status = serializers.ChoiceField(choices=LabelTask.Status.choices)
     position = serializers.IntegerField()
     round = serializers.IntegerField(help_text="2 where you vote again on a case.")
@@ -342,11 +345,12 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(responses=LabelTaskSerializer(many=True), parameters=PAGED, operation_id="label_tasks_list")
+@extend_schema(responses=LabelTaskSerializer(many=True), parameters=LISTED, operation_id="label_tasks_list")
 @api_view(["GET"])
 def tasks(request: Request) -> Response:
     """Cases that you were asked about, in the order of your queues."""
-    rows = access.own_label_tasks(request.user).select_related("batch").order_by("batch", "position", "pk")
+    rows = in_benchmark(request, access.own_label_tasks(request.user), "batch__group__benchmark")
+    rows = rows.select_related("batch__group__benchmark").order_by("batch", "position", "pk")
     return page_of(request, rows, LabelTaskSerializer)
 
 

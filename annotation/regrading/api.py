@@ -11,7 +11,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import access
+from annotation.api.named_groups import group_of_field
 from annotation.api.serializers import Plain
 from annotation.regrading.lacking import lacks_of
 from annotation.regrading.regrading_plan import make_regrading
@@ -69,7 +69,7 @@ def regrading(request: Request, slug: str) -> Response:
     serializer = RegradingSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     data: dict[str, Any] = serializer.validated_data
-    group = access.get_administered_group(request.user, benchmark.slug, data["group"])
+    group = group_of_field(benchmark, data["group"], field="group")
     batch, plan = make_regrading(
         group=group,
         terms=command_of(BatchTerms, data),

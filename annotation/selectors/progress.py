@@ -77,11 +77,11 @@ def _counts(rows: QuerySet[Adjudication]) -> ConflictCounts:
 
 
 def conflicts_by_groups(benchmark_id: int) -> list[dict[str, object]]:
-    """A row for each group, and each pair of groups, with adjudications: names, number settled, number in all."""
+    """A row for each group, and each pair of groups, with adjudications: ids, names, number settled and in all."""
     rows = (
         Adjudication.objects.filter(group__benchmark=benchmark_id)
         .order_by("other_group__name", "group__name")
-        .values("group__name", "other_group__name")
+        .values("group__public_id", "group__name", "other_group__public_id", "other_group__name")
         .annotate(done=Count("pk", filter=Q(status="done")), total=Count("pk"))
     )
     return [dict(row) for row in rows]

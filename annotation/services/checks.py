@@ -62,9 +62,17 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
 
 
 @transaction.atomic
-def release_check(*, assignment: Assignment, checker: User) -> None:
-    """Put claimed work back, so that another checker may take it; amendments made so far stay in the record."""
-    put_back_check(*_held(assignment, checker))
+def release_check(*, assignment: Assignment, checker: User, discard: bool = True) -> None:
+    """Put claimed work back, so that another checker may take it; amendments and marks are taken back.
+
+    They stay in the record. `Conflict` if there are any and ``discard`` is false.
+    """
+    row, check = _held(assignment, checker)
+    if not discard and check.amendments.exclude(outcome="", to_review=False).exists():
+        raise Conflict(
+            _("Your amendments and marks would be discarded. To release the check anyway, send discard: true.")
+        )
+    put_back_check(row, check)
 
 
 @transaction.atomic

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation.api.serializers import Plain
+from annotation.api.work import LISTED, in_benchmark
 from annotation.models import Batch, WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
@@ -25,7 +26,7 @@ from annotation.writing.forms import WritingBatchForm
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
-from consilium.core.endpoints import PAGED, page_of
+from consilium.core.endpoints import page_of
 from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.schema import stale
 from consilium.core.versioning import StaleSave
@@ -36,7 +37,9 @@ class WritingTaskSerializer(Plain):
     """A case that you write to, or have written to."""
 
     id = serializers.CharField(source="public_id")
-    batch = serializers.CharField(source="batch.title")
+    benchmark = serializers.CharField(source="batch.group.benchmark.slug")
+    batch = serializers.CharField(source="batch.public_id")
+    batch_title = serializers.CharField(source="batch.title")
     mode = serializers.CharField(source="batch.writing_terms.mode")
     status = serializers.ChoiceField(choices=WritingTask.Status.choices)
     position = serializers.IntegerField()
@@ -134,11 +137,12 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(responses=WritingTaskSerializer(many=True), parameters=PAGED, operation_id="writing_tasks_list")
+@extend_schema(responses=WritingTaskSerializer(many=True), parameters=LISTED, operation_id="writing_tasks_list")
 @api_view(["GET"])
 def tasks(request: Request) -> Response:
     """Cases that you write to, in the order of your queues."""
-    rows = selectors.own_tasks(request.user).select_related("batch__writing_terms").order_by("batch", "position", "pk")
+    rows = in_benchmark(request, selectors.own_tasks(request.user), "batch__group__benchmark")
+    rows = rows.select_related("batch__writing_terms", "batch__group__benchmark").order_by("batch", "position", "pk")
     return page_of(request, rows, WritingTaskSerializer)
 
 
@@ -205,7 +209,7 @@ def create(request: Request, slug: str) -> Response:
     }
     form = WritingBatchForm(form_data, benchmark=benchmark, tags=[(tag, 0) for tag in form_data["tags"]])
     if not form.is_valid():
-        raise serializers.ValidationError(form.errors.get_json_data())
+        raise serializers.ValidationError({name: list(map(str, texts)) for name, texts in form.errors.items()})
     batch = batches.create_writing_batch(
         order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -15,10 +16,16 @@ from rest_framework.response import Response
 from consilium.core.parameters import required, whole_number
 from documents import access
 from documents.references import page_label, short_reference
+from documents.search.filters import Filters
 from documents.search.finding import MAX_LIMIT, Hit, search
 from documents.search.forms import SearchForm
 
 DEFAULT_LIMIT = 20
+BOOLEANS = {
+    "may_send": "Only documents that may be sent to models, or only the others.",
+    "retired": "Include retired documents.",
+    "superseded": "Include superseded editions.",
+}
 FILTERS = tuple(name for name in SearchForm.base_fields if name != "q")
 
 
@@ -64,7 +71,8 @@ class HitsSerializer(serializers.Serializer[Any]):
     parameters=[
         OpenApiParameter("q", str, required=True, description="words; nothing in them is syntax"),
         OpenApiParameter("limit", int, description=f"at most so many passages (default 20, at most {MAX_LIMIT})"),
-        *(OpenApiParameter(name, str) for name in FILTERS),
+        *(OpenApiParameter(name, str) for name in FILTERS if name not in BOOLEANS),
+        *(OpenApiParameter(name, bool, description=description) for name, description in BOOLEANS.items()),
     ],
     operation_id="passages_search",
 )
@@ -79,11 +87,18 @@ def passages(request: Request, slug: str) -> Response:
     hits = search(
         collections=form.collections(),
         query=form.query,
-        filters=form.filters(),
+        filters=_filters(request, form),
         limit=_limit(request),
         at=timezone.now(),
     )
     return Response(HitsSerializer({"results": hits}).data)
+
+
+def _filters(request: Request, form: SearchForm) -> Filters:
+    """The filters of the page; ``may_send=false``, which a box on the page cannot say, leaves only the others."""
+    if request.query_params.get("may_send") == "false":
+        return replace(form.filters(), may_not_send=True)
+    return form.filters()
 
 
 def _limit(request: Request) -> int:

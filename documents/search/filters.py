@@ -20,6 +20,7 @@ class Filters:
     max_tier: int | None = None  # 1 is the highest: with 2, tiers 1 and 2
     published_from: date | None = None  # leaves out documents without a date
     may_send: bool = False  # only what may be sent to models
+    may_not_send: bool = False  # only the others
     include_retired: bool = False
     include_superseded: bool = False
 
@@ -38,6 +39,8 @@ class Filters:
             condition &= Q(published_on__gte=self.published_from)
         if self.may_send:
             condition &= Q(may_send=True)
+        if self.may_not_send:
+            condition &= Q(may_send=False)
         if not self.include_retired:
             condition &= Q(retired_at__isnull=True)
         if not self.include_superseded:

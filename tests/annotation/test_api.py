@@ -118,6 +118,12 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     assert client.post(f"{url}amendments/", unseen, format="json").status_code == 409
     again = client.post(f"{url}claim/")
     assert (again.status_code, again.json()) == (409, {"detail": "You have already claimed this check."})
+    kept = client.post(f"{url}release/")
+    assert (kept.status_code, kept.json()) == (
+        409,
+        {"detail": "Your amendments and marks would be discarded. To release the check anyway, send discard: true."},
+    )
+    assert client.get(url).json()["rows"][0]["outcome"] == other
     assert client.post(f"{url}accept/").status_code == 204
     again = client.post(f"{url}accept/")
     assert (again.status_code, again.json()) == (409, {"detail": "You have already finished this check."})
@@ -217,6 +223,7 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert batch["frame"]["filter"]["draw"] == 2
     assert batch["progress"] == {
         "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0, "free": 0,
+        "not_checked": 0, "not_done": 0,
     }  # fmt: skip
     for given in (candidate.name, candidate.public_id):
         Batch.objects.filter(public_id=batch["id"]).update(frame={"filter": {"candidates": [given]}})
@@ -287,3 +294,41 @@ def test_the_endpoints_of_others_are_not_there(workshop: Workshop) -> None:
     assert endpoint(stranger.checker).get(held).status_code == 404  # waiting, not taken
     assert Batch.objects.count() == 2
     assert APIClient().get(f"{API}/work/assignments/").status_code in (401, 403)
+
+
+def test_a_check_with_amendments_is_released_only_where_the_request_says_so() -> None:
+    workshop = build_workshop(responses=1, check_policy="all")
+    decide(Assignment.objects.select_related("annotator").get(batch=workshop.batch), "met")
+    client = endpoint(workshop.checker)
+    taken = client.post(f"{API}/work/checks/next/").json()
+    url = f"{API}/work/checks/{taken['id']}/"
+    amendment = {"criterion": taken["rows"][0]["criterion"]["id"], "outcome": "not_met", "reason": "r"}
+    assert client.post(f"{url}release/").status_code == 204  # nothing to discard
+    client.post(f"{url}claim/")
+    assert client.post(f"{url}amendments/", amendment, format="json").status_code == 200
+    assert client.post(f"{url}release/", {"discard": False}, format="json").status_code == 409
+    assert client.post(f"{url}release/", {"discard": True}, format="json").status_code == 204
+    assert Assignment.objects.get(batch=workshop.batch).status == "submitted"
+
+
+def test_a_group_in_a_body_that_is_not_an_id_of_the_benchmark_is_named(workshop: Workshop) -> None:
+    client, base = endpoint(workshop.admin), f"{API}/benchmarks/{workshop.benchmark.slug}"
+    name = workshop.group.name
+    message = [f"The benchmark has no group with the id “{name}”."]
+    between = {"group": workshop.group.public_id, "other": name}
+    refused = client.post(f"{base}/conflicts/", between, format="json")
+    assert (refused.status_code, refused.json()) == (400, {"other": message})
+    for path in ("batches/", "batches/preview/", "regrading/"):
+        refused = client.post(f"{base}/{path}", {"group": name, "title": "t"}, format="json")
+        assert (refused.status_code, refused.json()) == (400, {"group": message}), path
+
+
+def test_conflicts_are_listed_with_the_ids_of_their_groups(workshop: Workshop) -> None:
+    for row in workshop.queue():
+        Adjudication.objects.create(
+            group=workshop.group, response=row.response, rubric=row.rubric, criteria=[], agreement=0
+        )
+    listed = endpoint(workshop.admin).get(f"{API}/benchmarks/{workshop.benchmark.slug}/conflicts/").json()
+    assert [(row["group"], row["group_name"], row["other_group"], row["total"]) for row in listed] == [
+        (workshop.group.public_id, workshop.group.name, None, len(workshop.queue()))
+    ]

@@ -495,3 +495,36 @@ def test_batches_of_questions_are_no_batches_of_responses(ward: Ward, client: Cl
     page = client.get(f"/b/{ward.benchmark.slug}/").content.decode()
     step = page[page.index("Assign a batch of responses to each group") :].split("</li>")[0]
     assert "A batch defines who grades which responses" in step  # it is shown until the step is done
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_the_api_counts_the_work_of_a_batch_of_questions_as_the_page_does() -> None:
+    ward = build_ward()
+    ward.say("a", "emergent", "emergent", "conditional")
+    ward.say("b", "emergent", submit=False)
+    client = Client()
+    client.force_login(ward.admin)
+    url = f"/api/v1/benchmarks/ward/batches/{ward.batch.public_id}/"
+    expected = {
+        "accepted": 3, "draft": 1, "not_started": 8, "returned": 0, "submitted": 0, "in_check": 0, "free": 0,
+        "not_checked": 0, "not_done": 0,
+    }  # fmt: skip
+    assert client.get(url).json()["progress"] == expected
+    assert client.get("/api/v1/benchmarks/ward/batches/").json()["results"][0]["progress"] == expected
+    page = " ".join(re.sub(r"<[^>]+>", " ", client.get("/b/ward/batches/").content.decode()).split())
+    assert "3 of 12" in page
+
+
+@pytest.mark.django_db
+def test_the_api_lists_tasks_with_the_ids_of_batch_and_benchmark_and_of_one_benchmark() -> None:
+    ward = build_ward()
+    client = Client()
+    client.force_login(ward.people[0])
+    rows = client.get("/api/v1/work/labels/", {"benchmark": "ward"}).json()["results"]
+    assert [(row["benchmark"], row["batch"], row["batch_title"]) for row in rows] == [
+        ("ward", ward.batch.public_id, "Labels")
+    ] * 4
+    assert client.get("/api/v1/work/labels/", {"benchmark": "other"}).status_code == 404
+    for kind in ("writing", "rulings"):
+        assert client.get(f"/api/v1/work/{kind}/", {"benchmark": "ward"}).json()["count"] == 0

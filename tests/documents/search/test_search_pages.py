@@ -162,6 +162,13 @@ def test_the_api_searches(researcher: Client) -> None:
     ]
     for name, value in faults:
         assert researcher.get(url, {name: value}).status_code == 400, (name, value)
+    for name in ("may_send", "retired", "superseded"):
+        refused = researcher.get(url, {"q": "paracetamol", name: "foo"})
+        assert (refused.status_code, refused.json()) == (400, {name: ["One of: true, false."]})
+    for query, sendable in (("paracetamol", True), ("儿童发热", False)):  # the Chinese document may not be sent
+        for value in (True, False):
+            answer = researcher.get(url, {"q": query, "may_send": str(value).lower()}).json()["results"]
+            assert bool(answer) == (sendable == value), (query, value)
 
 
 def test_strangers_find_nothing(client: Client, collection: Collection) -> None:
