@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import KeyedResponse, Outcome, QualificationRule
@@ -42,12 +43,29 @@ class RuleForm(forms.ModelForm[QualificationRule]):
             "gold_mark": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1}),
         }
 
+    @classmethod
+    def as_filled_in(cls, data: QueryDict, rule: QualificationRule) -> RuleForm:
+        """The form as it was filled in when something else on its page was sent; of ``rule`` if it was not sent."""
+        form = cls(data)
+        if not any(name in data for name in form.fields):
+            return cls(instance=rule)
+        values = {bound.name: bound.data for bound in form}
+        return cls(instance=rule, initial=values)
+
 
 class KeyImportForm(forms.Form):
-    """A file of agreed decisions."""
+    """A file of agreed decisions; on the page, its fields belong to the element <form> of the rule, `form_id`."""
 
-    use = forms.ChoiceField(label=_("For"), choices=KeyedResponse.Use.choices)
-    file = forms.FileField(label=_("CSV or JSONL: case, candidate, sample, criterion, outcome, explanation"))
+    form_id = "rule-and-keys"
+    use_required_attribute = False  # else the rule could not be saved without a file
+
+    use = forms.ChoiceField(
+        label=_("For"), choices=KeyedResponse.Use.choices, widget=forms.Select(attrs={"form": form_id})
+    )
+    file = forms.FileField(
+        label=_("CSV or JSONL: case, candidate, sample, criterion, outcome, explanation"),
+        widget=forms.ClearableFileInput(attrs={"form": form_id}),
+    )
 
     def clean_file(self) -> Any:
         """Refuse a file that is too large to be read at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -263,6 +264,38 @@ def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
     assert KeyedResponse.objects.count() == 2
     assert world.import_keys(use="gold").status_code == 422  # they serve one use
     assert not QualificationRule.objects.filter(required=True).exists()
+
+
+def test_the_rule_is_saved_after_a_refused_import_and_keeps_what_was_filled_in() -> None:
+    world = QualificationWorld()
+    world.import_keys()
+    file = io.BytesIO(b"case,candidate\n")
+    file.name = "keys.csv"
+    rule = {"required": "on", "pass_mark": "0.61", "attempts": "7", "wait_hours": "5", "gold_mark": "",
+            "gold_minimum": "60"}  # fmt: skip
+    refused = world.client.post(f"{world.base}import/", {"use": "gold", "file": file, **rule})
+    assert refused.status_code == 422
+    assert not QualificationRule.objects.filter(required=True).exists()
+    body = refused.content.decode()
+    form = re.search(r'<form\s+id="rule-and-keys"[^>]*action="([^"]*)"', body)
+    assert form is not None
+    fields = dict(re.findall(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"', body))
+    assert (fields["pass_mark"], fields["attempts"], fields["wait_hours"]) == ("0.61", "7", "5")
+    assert re.search(r'<input[^>]*name="required"[^>]*\schecked', body)
+    assert re.search(r'<option value="gold"\s+selected', body)
+    assert world.client.post(form[1], {**rule, "attempts": "", "use": "gold"}).status_code == 422
+    assert world.client.post(form[1], rule).status_code == 302
+    assert QualificationRule.objects.get().attempts == 7
+
+
+def test_an_answer_key_is_saved_after_its_withdrawal_was_refused() -> None:
+    world = QualificationWorld(pass_mark="0.7")
+    first, last = KeyedResponse.objects.order_by("pk")
+    pages = [f"{world.base}keys/{key.public_id}/" for key in (first, last)]
+    assert world.client.post(f"{pages[0]}active/", {"active": "0"}).status_code == 302
+    refused = world.client.post(f"{pages[1]}active/", {"active": "0"})
+    assert refused.status_code == 422
+    assert re.search(rf'<form method="post"\s+class="card keys"\s+action="{pages[1]}"', refused.content.decode())
 
 
 def test_agreed_responses_become_keys_by_one_click_and_can_be_edited() -> None:
