@@ -204,7 +204,7 @@ def _others(load: Workload) -> Iterator[Todo]:
 def _qualifications(load: Workload) -> Iterator[Todo]:
     """An attempt to begin or to continue: it comes first, because no new work is assigned before it is passed."""
     for eligibility in load.eligibilities:
-        if eligibility.reason == "qualification":
+        if eligibility.reason == "qualification" and not eligibility.nothing_to_qualify_on:
             yield Todo(
                 task=_("Qualification"),
                 title="",

@@ -8,11 +8,12 @@ number, each attempt has the whole set, and its agreed decisions stay hidden as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annotation.allocation.allocate import keyed
-from annotation.models import Assignment, ExpertGroup, KeyedResponse, QualificationAttempt
-from annotation.selectors.eligibility import Eligibility, seen_by
+from annotation.models import Assignment, ExpertGroup, KeyedDecision, KeyedResponse, Outcome, QualificationAttempt
+from annotation.selectors.eligibility import QUALIFICATION, Eligibility, seen_by
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -31,6 +32,26 @@ def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
     )
     seen = seen_by([user.pk], [key.response_id for key in keys])
     return [key for key in keys if (user.pk, key.response_id) not in seen]
+
+
+def can_be_marked(keys: Iterable[KeyedResponse]) -> bool:
+    """Whether a decision on ``keys`` can be compared: at least one agreed decision is met or not met."""
+    return KeyedDecision.objects.filter(keyed__in=list(keys)).exclude(outcome=Outcome.CANNOT_ASSESS).exists()
+
+
+def with_startable_attempts(user: User, rows: Iterable[Eligibility]) -> list[Eligibility]:
+    """The eligibilities, with `nothing_to_qualify_on` set where an attempt may be started and no response is left.
+
+    Queries only for groups in which the user may start an attempt now.
+    """
+    checked = []
+    for row in rows:
+        if row.reason == QUALIFICATION and row.under_way is None:
+            startable = can_be_marked(qualification_set(row.group.benchmark, user))
+            checked.append(replace(row, nothing_to_qualify_on=not startable))
+        else:
+            checked.append(row)
+    return checked
 
 
 def given_to(user: User, group: ExpertGroup) -> dict[int, int]:

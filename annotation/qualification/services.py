@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.qualification.gold import notify_admins
 from annotation.qualification.marking import mark
-from annotation.qualification.pool import draw, given_to, qualification_set
+from annotation.qualification.pool import can_be_marked, draw, given_to, qualification_set
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
@@ -82,12 +82,11 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
     keys = draw(
         qualification_set(group.benchmark, user), size=rule.attempt_size, earlier=given_to(user, group), seed=seed
     )
-    comparable = KeyedDecision.objects.filter(keyed__in=keys).exclude(outcome=Outcome.CANNOT_ASSESS)
-    if not comparable.exists():
+    if not can_be_marked(keys):
         raise DomainError(
             _(
-                "There are no responses for you to qualify on: you have already seen them. Ask your study "
-                "coordinator to add others."
+                "There are no responses for you to qualify on: all that could be used are part of your other work. Ask "
+                "your study coordinator to add others."
             )
         )
     number = len(eligibility.attempts) + 1

@@ -109,10 +109,10 @@ def _cannot_qualify(benchmark: Benchmark) -> str:
     if not without:
         return ""
     return ngettext(
-        "%(n)d of %(all)d annotators has already graded these responses and cannot qualify on them. Add answer keys "
-        "of other responses.",
-        "%(n)d of %(all)d annotators have already graded these responses and cannot qualify on them. Add answer keys "
-        "of other responses.",
+        "These responses are already part of the other work of %(n)d of %(all)d annotators, who cannot qualify on "
+        "them. Add answer keys of other responses.",
+        "These responses are already part of the other work of %(n)d of %(all)d annotators, who cannot qualify on "
+        "them. Add answer keys of other responses.",
         without,
     ) % {"n": without, "all": len(users)}
 

@@ -46,6 +46,7 @@ class Eligibility:
     again_at: datetime | None = None
     rule: QualificationRule | None = None
     attempts: tuple[QualificationAttempt, ...] = ()
+    nothing_to_qualify_on: bool = False  # set by `annotation.qualification.pool.with_startable_attempts` alone
 
     @property
     def may_get_work(self) -> bool:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation.labels.selectors import label_work
 from annotation.models import Assignment, Batch, Membership, Slot
+from annotation.qualification.pool import with_startable_attempts
 from annotation.selectors import own_work_queries as queries
 from annotation.selectors.case_work import CaseWork, pace_of
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, own_eligibilities
@@ -223,7 +224,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     annotates, checks, adjudicates = (
         role in roles for role in (Membership.Role.ANNOTATOR, Membership.Role.CHECKER, Membership.Role.ADJUDICATOR)
     )
-    eligibilities = own_eligibilities(user, benchmark) if annotates else []
+    eligibilities = with_startable_attempts(user, own_eligibilities(user, benchmark)) if annotates else []
     work = _graded_work(user, benchmark, eligibilities) if annotates else {}
     labels = label_work(user, benchmark) if annotates else []
     written = writing_work(user, benchmark) if annotates else []

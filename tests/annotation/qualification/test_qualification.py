@@ -236,12 +236,23 @@ def test_a_rule_that_annotators_cannot_meet_is_warned_of() -> None:
     make_batch(world.group, cases=["key-0", "key-1"], annotators_per_item=2)  # both annotators know both responses
     world.import_keys()
     world.set_rule(required=None)
-    assert "already graded these responses" not in world.client.get(world.base).content.decode()
+    assert "part of the other work of" not in world.client.get(world.base).content.decode()
     world.set_rule()
     page = world.client.get(world.base).content.decode()
-    words = "2 of 2 annotators have already graded these responses and cannot qualify on them."
+    words = "already part of the other work of 2 of 2 annotators, who cannot qualify on them."
     assert page.count(words) == 2  # as a message after saving, and beside the rule
-    assert world.client.get(world.base).content.decode().count(words) == 1
+    page = world.client.get(world.base).content.decode()
+    assert page.count(words) == 1
+    assert page.count("other work includes 2 of the 2 responses") == 2
+    # An annotator to whom they were assigned, and who has opened none, is not offered what cannot be started.
+    client = signed_in(world.annotator)
+    reason = "no responses for you to qualify on: all that could be used are part of your other work"
+    work = client.get("/work/").content.decode()
+    assert "Start qualification" not in work
+    assert "attempts left" not in work
+    assert work.count(reason) == 1
+    refused = client.post(f"/work/qualification/{world.group.public_id}/start/", follow=True).content.decode()
+    assert refused.count(reason) == 2  # the message, and on the page
 
 
 def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
