@@ -18,6 +18,7 @@ from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
 from annotation.services.groups import create_group, invite_member, set_capacity, set_member_active
+from annotation.services.rules import SENTENCES
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
@@ -66,11 +67,26 @@ def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User
                     makes_group = False
                     had_part, issued = _outside_groups(benchmark, user, listed.role, by, at)
         except DomainError as refused:
-            faults.add(listed.line, field, str(refused))
+            faults.add(listed.line, field, _earlier_line(listed, added, str(refused)) or str(refused))
         else:
             added.append(AddedPerson(listed, user, is_new, makes_group, had_part, issued))
     faults.refuse_if_any()
     return added
+
+
+def _earlier_line(listed: ListedPerson, added: Sequence[AddedPerson], refusal: str) -> str:
+    """The line of the list that puts the person in another group, if ``refusal`` is about that; else empty."""
+    if refusal != str(SENTENCES["annotation_membership_one_group"]):
+        return ""
+    address = listed.email.lower()
+    earlier = (row.listed for row in added if row.listed.group and row.listed.email.lower() == address)
+    first = next(earlier, None)
+    if first is None:
+        return ""
+    return _(
+        "Line %(line)s already gives this physician a role in the expert group “%(group)s”. A physician can belong to "
+        "only one expert group of a benchmark."
+    ) % {"line": first.line, "group": first.group}
 
 
 def is_deactivatable(person: User, *, by: User) -> bool:

@@ -120,7 +120,7 @@ def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benc
         assert "3 errors; nothing was imported." in text
         assert "7 email “no address” is not a valid email address." in text
         assert "8 role People who run the benchmark see the candidates’ names" in text
-        assert "9 role This physician belongs to another expert group of the benchmark." in text
+        assert "9 role Line 2 already gives this physician a role in the expert group “Group A”." in text
         assert nothing_stored()
 
 
