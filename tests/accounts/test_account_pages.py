@@ -155,3 +155,16 @@ def test_demo_sign_ins_are_shown_with_the_demo(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
     assert page.count('data-fill="sign-in"') == len(SIGN_INS)
     assert all(role in page and email in page for role, email, _password in SIGN_INS)
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_a_deactivated_person_reads_whom_to_ask() -> None:
+    person = UserFactory(email="ana@example.org", is_active=False)
+    person.set_password("a long pass phrase 71")
+    person.save()
+    body = {"login": "ana@example.org", "password": "a long pass phrase 71"}
+    page = Client().post("/accounts/login/", body, follow=True).content.decode()
+    assert "This account is deactivated" in page
+    assert "ask your study coordinator or the server administrator" in page
+    assert "ana@example.org" not in page
