@@ -85,7 +85,7 @@ function showHalt(halt, { body }) {
   // The reason is shown above the criteria; the entries stay in this browser.
   if (halt === "refused") refuse(body?.detail ?? text("unsent"));
   else if (halt === "somebody") refuse(text("somebody"));
-  else if (halt === "gone") toast(text("elsewhere"), "error");
+  else if (halt === "gone") toast(text("gone"), "error");
 }
 
 window.addEventListener("online", () => sendLeft(sheet.assignment));
