@@ -141,6 +141,21 @@ def title_names(names: Sequence[str]) -> str:
     return _("%(names)s and %(n)s more") % {"names": shown, "n": more} if more > 0 else shown
 
 
+def with_exponent(title: str, given: Mapping[str, Any]) -> str:
+    """The title of a report, with the exponent of the level difference where it is not the default."""
+    gamma = given.get("gamma", EXPONENT)
+    if gamma == EXPONENT:
+        return title
+    return _("%(title)s, exponent %(exponent)s") % {"title": title, "exponent": f"{gamma:g}"}
+
+
+def exponent_in_words(facts: Mapping[str, Any]) -> str:
+    """The exponent of the level difference as a page states it; empty for a report that is older than the fact."""
+    if "gamma" not in facts:
+        return ""
+    return _("Exponent of the level difference in the cost: %(exponent)s.") % {"exponent": f"{facts['gamma']:g}"}
+
+
 def level_label(level: Mapping[str, str]) -> str:
     """The label of a level in the reader's language."""
     return level["label_zh" if (get_language() or "en").startswith("zh") else "label_en"]

@@ -30,6 +30,7 @@ from agreement.acuity.parameters import (
     chosen_slices,
     reference_set_of,
     title_names,
+    with_exponent,
 )
 from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.powered_advice import powered_tables, with_physicians
@@ -246,6 +247,7 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
         "number": given["reference_set"],
         "ratio": f"{given['ratio']:g}",
     }
+    named = with_exponent(named, given)
     if given.get("boundary") != INCLUDE:
         return named
     return _("%(title)s, with cases between two levels") % {"title": named}

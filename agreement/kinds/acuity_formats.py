@@ -25,8 +25,10 @@ from agreement.acuity.parameters import (
     chosen_gamma,
     chosen_ratio,
     chosen_series,
+    exponent_in_words,
     reference_set_of,
     title_names,
+    with_exponent,
 )
 from agreement.acuity.plan_facts import plan_facts, plan_methods
 from agreement.acuity.released_runs import release_methods
@@ -147,10 +149,11 @@ def _of(rows: Sequence[Row], part: str) -> list[Row]:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("Forced choice and advice to a patient: %(names)s, reference set %(number)s") % {
+    named = _("Forced choice and advice to a patient: %(names)s, reference set %(number)s") % {
         "names": title_names(given["candidates"]),
         "number": given["reference_set"],
     }
+    return with_exponent(named, given)
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
@@ -165,6 +168,7 @@ def body(report: Report, sort: str) -> Context:
     tests = {(row["candidate"], row["test"]): row for row in table_of(report, "tests").dicts()}
     return {
         "finding": finding(measures, names),
+        "exponent": exponent_in_words(report.result["facts"]),
         # Those whose formats differ in levels too low come first.
         "board": sorted(
             (_board_row(name, measures, tests) for name in names),

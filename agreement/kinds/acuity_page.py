@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.acuity.parameters import INCLUDE, level_label
+from agreement.acuity.parameters import INCLUDE, exponent_in_words, level_label
 from agreement.acuity.readings import IMPORTED
 from agreement.kinds.kind import Context
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
@@ -116,6 +116,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
     titles = _titles(report, names)
     return {
         "price": f"{facts['ratio']:g} : 1",
+        "exponent": exponent_in_words(facts),
         "levels": list(names.values()),
         "highest": list(names.values())[-1],
         "several_formats": several,

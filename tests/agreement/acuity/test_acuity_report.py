@@ -178,6 +178,20 @@ def test_the_command_writes_the_same(benchmark: Benchmark, client: Client, tmp_p
     assert not (tmp_path / "other").exists()
 
 
+def test_pages_and_titles_state_the_exponent_of_the_level_difference(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    small(tmp_path, benchmark)
+    usual, other = reported(benchmark), reported(benchmark, gamma=0.0)
+    for report, exponent in ((usual, "1"), (other, "0")):
+        page = client.get(address(report)).content.decode()
+        # Beside the cost, and in “How these figures were computed”.
+        assert page.count(f"Exponent of the level difference in the cost: {exponent}.") == 2
+    listed = client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
+    assert "reference set 1, 5 : 1, exponent 0" in listed
+    assert "exponent 1" not in listed
+
+
 def test_candidates_are_ranked_by_the_cost_of_everything_asked(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
