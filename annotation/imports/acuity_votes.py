@@ -43,6 +43,7 @@ from rubrics.parsing.acuity_files import LONG, WIDE, WITHOUT_FIRST, AcuityReader
 from rubrics.parsing.faults import Faults
 
 CHUNK = 5000
+SHOWN_KEYS = 3  # of the cases that a benchmark does not have
 SHAPES = (LONG, WIDE)
 
 
@@ -133,14 +134,10 @@ def _new_votes(
     first = {(vote.case, vote.physician) for vote in votes if vote.round == FIRST_ROUND}
     raters = Raters(group, faults)
     sound: dict[str, bool] = {}
-    unknown: set[int] = set()  # lines: a row of a wide file has several votes, and its case is at fault once
+    _refuse_unknown_cases(votes, cases, faults)
     new = []
     for vote in votes:
         if vote.case not in cases:
-            if vote.line not in unknown:
-                message = _("There is no case “%(key)s” in this benchmark.")
-                faults.add(vote.line, "case", message % {"key": vote.case[:80]})
-            unknown.add(vote.line)
             continue
         if vote.physician not in sound:
             sound[vote.physician] = raters.sound(vote.physician, vote.line, "physician")
@@ -161,6 +158,24 @@ def _new_votes(
             message = _("The physician “%(name)s” has already voted differently on this case.")
             faults.add(vote.line, "level", message % {"name": vote.physician[:80]})
     return new
+
+
+def _refuse_unknown_cases(votes: Sequence[Vote], cases: Mapping[str, int], faults: Faults) -> None:
+    """Note the votes on cases that the benchmark does not have, as one fault however many lines there are."""
+    # A row of a wide file has several votes, and its case is at fault once.
+    unknown = {vote.line: vote.case[:80] for vote in votes if vote.case not in cases}
+    if not unknown:
+        return
+    keys = list(dict.fromkeys(unknown.values()))
+    if len(unknown) == 1:
+        message = _("There is no case “%(key)s” in this benchmark.") % {"key": keys[0]}
+    else:
+        shown = ", ".join(f"“{key}”" for key in keys[:SHOWN_KEYS]) + (" …" if len(keys) > SHOWN_KEYS else "")
+        message = _(
+            "%(n)s lines name cases that are not in this benchmark (%(keys)s). Import the readings or the cases first, "
+            "then the votes."
+        ) % {"n": len(unknown), "keys": shown}
+    faults.add(min(unknown), "case", message)
 
 
 def _is_same(vote: Vote, before: CastVote) -> bool:

@@ -156,6 +156,19 @@ def test_empty_cells_of_a_wide_file_are_named_and_an_unknown_case_once(benchmark
     assert str(error.value).count("There is no case “c”") == 1
 
 
+def test_votes_on_cases_that_are_not_there_are_one_fault_that_says_what_to_do(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    with pytest.raises(CommandError) as error:
+        run(tmp_path, rows(*(f"x{n},P{i},1,emergency,5," for n in range(1, 5) for i in (1, 2))))
+    assert (
+        "line 2, case: 8 lines name cases that are not in this benchmark (“x1”, “x2”, “x3” …). "
+        "Import the readings or the cases first, then the votes."
+    ) in str(error.value)
+    assert str(error.value).count("line ") == 1
+    assert not LabelAnswer.objects.exists()
+
+
 def test_votes_go_to_the_scale_that_is_named(benchmark: Benchmark, tmp_path: Path) -> None:
     run(tmp_path, rows("a,P1,1,non-emergency,5,"), "--scale", "three")
     assert LabelQuestion.objects.get().scale.name == "three"  # type: ignore[union-attr]
