@@ -10,6 +10,8 @@ from itertools import combinations
 from typing import Any
 
 from django.db.models import Count
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -162,8 +164,7 @@ def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
     offer_list += [
         RaterChoice(
             f"run:{run.public_id}",
-            _("%(judge)s, run of %(date)s")
-            % {"judge": run.judge.name, "date": run.created_at.strftime("%Y-%m-%d %H:%M")},
+            _("%(judge)s, run of %(date)s") % {"judge": run.judge.name, "date": _minute(run)},
             "run",
             behind=_how_complete(run, given),
             from_files=run.imported,
@@ -176,6 +177,12 @@ def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
         for physician in sorted(physicians, key=lambda physician: natural(physician.pseudonym))
     ]
     return offer_list
+
+
+def _minute(run: JudgeRun) -> str:
+    """When a run began, in the reader's time zone, which is named: 21 Nov 2026, 09:30 CET."""
+    local = timezone.localtime(run.created_at)
+    return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname() or ''}".strip()
 
 
 def _consensus_choices(groups: Iterable[str]) -> list[RaterChoice]:
