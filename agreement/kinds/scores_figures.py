@@ -20,6 +20,7 @@ from consilium.figures.slope import Ranked, slope
 from consilium.figures.style import Palette
 
 MAX_SLOPES = 4
+FEW_RESPONSES = 10  # a candidate with fewer gets a remark beside its rank
 
 
 def rows_of(report: Report, name: str) -> list[Row]:
@@ -193,21 +194,30 @@ def _slopes(report: Report) -> Iterator[Figure]:
     k = report.result["facts"]["k"]
     others = list(dict.fromkeys(row["other"] for row in rows))
     for number, other in enumerate(others[:MAX_SLOPES], start=1):
+        own = [row for row in rows if row["other"] == other]
         ranked = [
             Ranked(row["candidate"], row["rater_rank"], row["other_rank"], href=evidence_url(report, row["candidate"]))
-            for row in rows
-            if row["other"] == other
+            for row in own
         ]
+        by = _("By CACS@%(k)s, on the responses that both score; lines with different ranks are highlighted.")
         names = {"a": display_name(rows[0]["rater"]), "b": display_name(other)}
         if len(ranked) > 1:
             yield Figure(
                 f"ranks-{number}",
                 _("Ranks by %(a)s and by %(b)s") % names,
-                _("By CACS@%(k)s, on the responses that both score; lines with different ranks are highlighted.")
-                % {"k": k},
+                " ".join([by % {"k": k}, _responses_behind(own)]),
                 "graders",
                 _Slope(ranked, names),
             )
+
+
+def _responses_behind(rows: Sequence[Row]) -> str:
+    """How many responses ranks rest on, and a remark where they are few."""
+    counts = [row["n_responses"] for row in rows]
+    words = _("Responses per candidate: %(least)s to %(most)s.") % {"least": min(counts), "most": max(counts)}
+    if min(counts) >= FEW_RESPONSES:
+        return words
+    return f"{words} {_('With so few responses, the ranks may change with a single one.')}"
 
 
 class _Slope:

@@ -19,7 +19,11 @@ from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
 from agreement.selectors.rater_choices import display_name, run_names
+from consilium.core.from_english import from_english
+from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
+from consilium.core.phrases import parts_of
+from consilium.core.reasons import Reason, code_of
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.score_tables import MEAN_OF_REPLICATES
@@ -110,6 +114,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
         "scoreboard": [
             {
                 **row,
+                "short": _short_responses(gaps.get(row["candidate"], {})),
                 "url": evidence_url(report, row["candidate"], "" if part == OVERALL else part),
                 "figures": {
                     "cacs": number(row, "cacs_at_k", digits=1),
@@ -134,6 +139,12 @@ def _board(report: Report, sort: str, part: str) -> Context:
             for name, label in labels.items()
         ],
     }
+
+
+def _short_responses(gap: Row) -> str:
+    """The remark on responses that CACS@k leaves out, since they have too few positive criteria; empty without any."""
+    remarks = parts_of(from_english(gap.get("note") or ""))
+    return next((translate(part) for part in remarks if code_of(part) is Reason.SHORT_RESPONSES), "")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from django.utils import timezone
 from agreement import services, tasks
 from agreement.models import Report
 from tests.agreement.study import Study, make_study
+from tests.factories import CaseFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -101,3 +103,38 @@ def test_a_candidate_leads_to_the_decisions_behind_its_scores(study: Study) -> N
     context = client.get(f"{address}decisions/", {"slice": "candidate:three"}).context
     assert context["counts"] == {"not_met": 30, "met": 30, "other": 0}
     assert {row.a for row in client.get(f"{address}decisions/", {"show": "met"}).context["rows"]} == {"met"}
+
+
+def test_the_scoreboard_shows_how_many_responses_its_cacs_leaves_out() -> None:
+    study = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
+    for n in range(2):
+        case = CaseFactory(benchmark=study.benchmark, key=f"short-{n}", rubric=[1, 1])
+        ResponseFactory(case=case, candidate=study.candidates[0])
+    study.group("A", lambda pair: "met")
+    report = services.create_report(
+        benchmark=study.benchmark, kind=Report.Kind.SCORES, parameters={"rater": "group:A", "k": 3, "also": []},
+        by=study.admin, at=timezone.now(),
+    )  # fmt: skip
+    tasks.run_report(report.pk)
+    page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode()
+    assert re.search(r"Not included:\s+2 responses with fewer than k positive criteria", page)
+
+
+def test_menus_name_a_run_by_the_time_in_the_readers_zone(study: Study) -> None:
+    run = study.judge("grader", lambda pair: "met")
+    study.admin.time_zone = "Asia/Tokyo"
+    study.admin.save(update_fields=["time_zone"])
+    begun = run.created_at.astimezone(ZoneInfo("Asia/Tokyo"))
+    page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").content.decode()
+    assert re.search(rf"grader, run of {begun.day} \S+ {begun:%Y, %H:%M} JST", page)
+
+
+def test_the_figure_of_ranks_says_how_many_responses_they_rest_on(study: Study) -> None:
+    study.judge("grader", lambda pair: "met")
+    report = services.create_report(
+        benchmark=study.benchmark, kind=Report.Kind.SCORES, parameters={"rater": "group:A", "k": 3, "also": ["grader"]},
+        by=study.admin, at=timezone.now(),
+    )  # fmt: skip
+    tasks.run_report(report.pk)
+    page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode()
+    assert "Responses per candidate: 2 to 2. With so few responses, the ranks may change with a single one." in page
