@@ -46,7 +46,7 @@ def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User
     A specialty is stored only for people who have never opened their account: others keep their own profile.
     """
     faults = Faults()
-    added = []
+    added: list[AddedPerson] = []
     for listed in people:
         field = "email"
         try:

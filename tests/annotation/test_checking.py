@@ -112,20 +112,20 @@ def test_a_check_does_not_end_with_amendments_that_the_page_does_not_show(checke
 
 def test_the_next_check_of_the_same_response_names_another_annotator() -> None:
     workshop = build_workshop(check_policy="all", annotators_per_item=2, responses=2)
-    message = "You have already checked this response, as graded by another annotator."
+    notice = "You have already checked this response, as graded by another annotator."
     client = signed_in(workshop.checker)
     response = workshop.queue()[0].response_id
     rows = list(Assignment.objects.filter(response=response).select_related("annotator"))
     for row in rows:
         decide(row, "met")
     first = take(workshop, client)
-    assert message not in client.get(f"/work/checks/{first.public_id}/").content.decode()
+    assert notice not in client.get(f"/work/checks/{first.public_id}/").content.decode()
     answer = client.post(f"/work/checks/{first.public_id}/accept/", headers={"HX-Request": "true"})
     message = json.loads(answer["HX-Trigger"])["toast"]["text"]
     assert message == "Accepted. Next: the same response, graded by another annotator."
-    assert message in answer.content.decode()
+    assert notice in answer.content.decode()
     second = next(row for row in rows if row.pk != first.pk)
-    assert message in client.get(f"/work/checks/{second.public_id}/").content.decode()
+    assert notice in client.get(f"/work/checks/{second.public_id}/").content.decode()
     # A later round of the same annotator's work and another response are what they seem.
     services.return_check(assignment=second, checker=workshop.checker, note="Again, please.", at=timezone.now())
     Check.objects.filter(assignment=first).delete()
@@ -136,7 +136,7 @@ def test_the_next_check_of_the_same_response_names_another_annotator() -> None:
         decide(row, "met")
     answer = client.post(f"/work/checks/{second.public_id}/accept/", headers={"HX-Request": "true"})
     assert json.loads(answer["HX-Trigger"])["toast"]["text"] == "Accepted."
-    assert said not in answer.content.decode()
+    assert notice not in answer.content.decode()
 
 
 @pytest.mark.parametrize(
