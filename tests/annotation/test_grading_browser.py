@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation import services
-from annotation.models import Assignment, Decision
+from annotation.models import Assignment, Decision, Membership
 from rubrics.models import RubricItem
 from tests.annotation.conftest import TEXT, build_workshop
 from tests.axe import axe_violations
@@ -508,6 +508,21 @@ def test_somebody_else_in_the_browser_sends_nothing_and_sees_nothing_waiting(new
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     saved(page)
     assert outcomes(row) == ["met"]
+
+
+def test_who_is_stopped_while_grading_reads_the_reason(new_page: NewPage, watch: object) -> None:
+    watch.allow("404")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    Membership.objects.filter(user=workshop.annotator).update(active=False)
+    page.keyboard.press("m")
+    reason = page.get_by_text(
+        "Not saved: this response is no longer assigned to you, or your role in the group has ended"
+    )
+    expect(reason).to_be_visible()
+    assert outcomes(row) == []
 
 
 def test_signing_in_over_the_page_goes_on_where_it_was(new_page: NewPage, watch: object) -> None:

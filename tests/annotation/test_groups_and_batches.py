@@ -390,3 +390,19 @@ def test_the_terms_name_candidates_and_kinds_as_people_do(client: Client) -> Non
     assert re.search(rf"<dt>Candidates</dt>\s*<dd>{re.escape(candidate.name)}</dd>", page)
     assert re.search(r"<dt>Kind of candidate</dt>\s*<dd>Model</dd>", page)
     assert candidate.public_id not in page
+
+
+def test_the_list_of_assignments_says_that_the_pool_is_not_in_it(workshop: Workshop) -> None:
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
+    words = "Responses that no one has been assigned or has claimed are not in this list."
+    everything = client.get(url).content.decode()
+    assert everything.count(words) == 1
+    assert 'href="?status=unassigned#pieces"' in everything
+    assert words not in client.get(url, {"status": "unassigned"}).content.decode()
+
+
+def test_who_stops_an_annotator_is_told_to_hand_over_first(workshop: Workshop) -> None:
+    page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/")
+    words = "hand them over on the page of the batch before you"
+    assert page.content.decode().count(words) == len(workshop.people()) > 0  # once an annotator, for nobody else
