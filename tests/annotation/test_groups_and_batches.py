@@ -402,7 +402,7 @@ def test_the_list_of_assignments_says_that_the_pool_is_not_in_it(workshop: Works
     assert words not in client.get(url, {"status": "unassigned"}).content.decode()
 
 
-def test_who_stops_an_annotator_is_told_to_hand_over_first(workshop: Workshop) -> None:
+def test_the_stop_dialog_says_to_hand_over_first(workshop: Workshop) -> None:
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/")
     words = "hand them over on the page of the batch before you"
     assert page.content.decode().count(words) == len(workshop.people()) > 0  # once an annotator, for nobody else
