@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Invitation, User
@@ -324,10 +325,9 @@ def test_a_group_in_a_body_that_is_not_an_id_of_the_benchmark_is_named(workshop:
 
 
 def test_conflicts_are_listed_with_the_ids_of_their_groups(workshop: Workshop) -> None:
+    terms = {"criteria": [], "agreement": 0, "created_at": timezone.now()}
     for row in workshop.queue():
-        Adjudication.objects.create(
-            group=workshop.group, response=row.response, rubric=row.rubric, criteria=[], agreement=0
-        )
+        Adjudication.objects.create(group=workshop.group, response=row.response, rubric=row.rubric, **terms)
     listed = endpoint(workshop.admin).get(f"{API}/benchmarks/{workshop.benchmark.slug}/conflicts/").json()
     assert [(row["group"], row["group_name"], row["other_group"], row["total"]) for row in listed] == [
         (workshop.group.public_id, workshop.group.name, None, len(workshop.queue()))
