@@ -18,13 +18,13 @@ from scoring.selectors.raters import JURY_RULES, UNANIMOUS
 
 _STAGES = {
     "first": "the annotators’ own first decisions",
-    "checked": "after the secondary check",
-    "final": "after the secondary check and adjudication within the group",
+    "checked": "after any secondary check",  # a group may have none
+    "final": "after any secondary check and adjudication within the group",
 }
 
 
 def rater_in_words(label: str) -> str:
-    """A rater as a sentence names it: ``group:A@checked`` is “group A (after the secondary check)”."""
+    """A rater as a sentence names it: ``group:A@checked`` is “group A (after any secondary check)”."""
     kind, _colon, name = label.partition(":")
     base, _at, stage = name.rpartition("@")
     if kind == "group":

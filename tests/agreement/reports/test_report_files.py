@@ -107,7 +107,7 @@ def test_the_methods_name_rule_stage_n_exclusion_intervals_software_and_sources(
     methods = fetched(client, f"{page}methods.txt").decode()
     facts = report.result["facts"]
     for words in (
-        "The decisions of the judge echo were compared with those of group A (after the secondary check), the",
+        "The decisions of the judge echo were compared with those of group A (after any secondary check), the",
         f"benchmark {report.benchmark.title}",
         "counts as the opposite of the reference in MF1",
         "that a rater could not assess",
