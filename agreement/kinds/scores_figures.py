@@ -214,7 +214,11 @@ def _slopes(report: Report) -> Iterator[Figure]:
 def _responses_behind(rows: Sequence[Row]) -> str:
     """How many responses ranks rest on, and a remark where they are few."""
     counts = [row["n_responses"] for row in rows]
-    words = _("Responses per candidate: %(least)s to %(most)s.") % {"least": min(counts), "most": max(counts)}
+    least, most = min(counts), max(counts)
+    if least == most:
+        words = _("Responses per candidate: %(n)s.") % {"n": least}
+    else:
+        words = _("Responses per candidate: %(least)s to %(most)s.") % {"least": least, "most": most}
     if min(counts) >= FEW_RESPONSES:
         return words
     return f"{words} {_('With so few responses, the ranks may change with a single one.')}"

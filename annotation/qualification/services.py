@@ -83,12 +83,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
         qualification_set(group.benchmark, user), size=rule.attempt_size, earlier=given_to(user, group), seed=seed
     )
     if not can_be_marked(keys):
-        raise DomainError(
-            _(
-                "There are no responses for you to qualify on: all that could be used are part of your other work. Ask "
-                "your study coordinator to add others."
-            )
-        )
+        raise DomainError(_("There is no response left for you to qualify on. Ask your study coordinator to add some."))
     number = len(eligibility.attempts) + 1
     batch = Batch.objects.create(
         group=group,

@@ -62,7 +62,7 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
 
 
 @transaction.atomic
-def release_check(*, assignment: Assignment, checker: User, discard: bool = True) -> None:
+def release_check(*, assignment: Assignment, checker: User, discard: bool = False) -> None:
     """Put claimed work back, so that another checker may take it; amendments and marks are taken back.
 
     They stay in the record. `Conflict` if there are any and ``discard`` is false.
@@ -70,7 +70,7 @@ def release_check(*, assignment: Assignment, checker: User, discard: bool = True
     row, check = _held(assignment, checker)
     if not discard and check.amendments.exclude(outcome="", to_review=False).exists():
         raise Conflict(
-            _("Your amendments and marks would be discarded. To release the check anyway, send discard: true.")
+            _("This check has amendments or marks, which would be discarded. Confirm that before you release it.")
         )
     put_back_check(row, check)
 

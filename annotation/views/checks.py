@@ -261,7 +261,7 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Put the work back for another checker."""
     assignment = access.get_held_check(request.user, public_id)
     try:
-        services.release_check(assignment=assignment, checker=request.user)
+        services.release_check(assignment=assignment, checker=request.user, discard=request.POST.get("discard") == "1")
     except DomainError as refused:
         return _page(request, assignment, refused)
     messages.success(request, _("Released. Another checker can claim it."))

@@ -176,7 +176,7 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
     waiting = (
         open_to(auditor, benchmark)
         .annotate(is_released=Exists(released))
-        .order_by("audit__created_at", "audit", "is_released", "position", "number")
+        .order_by("is_released", "audit__created_at", "audit", "position", "number")
     )
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
     # Others may hold all waiting rows, and only for this moment.

@@ -34,7 +34,7 @@ def axis_remarks(criteria: Sequence[tuple[str, Sequence[str]]], *, used: Collect
             if not meant and axis in seen:
                 continue
             seen.add(axis)
-            why = Phrase("No other criterion of this benchmark has the axis “%(axis)s”.", axis=axis_word(axis))
+            why = Phrase("No other rubric of this benchmark has the axis “%(axis)s”.", axis=axis_word(axis))
             advice = (
                 Phrase("Check its spelling: “%(axis)s” is a known axis.", axis=axis_word(meant[0]))
                 if meant

@@ -122,7 +122,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     kept = client.post(f"{url}release/")
     assert (kept.status_code, kept.json()) == (
         409,
-        {"detail": "Your amendments and marks would be discarded. To release the check anyway, send discard: true."},
+        {"detail": "This check has amendments or marks, which would be discarded. Confirm that before you release it."},
     )
     assert client.get(url).json()["rows"][0]["outcome"] == other
     assert client.post(f"{url}accept/").status_code == 204

@@ -565,6 +565,12 @@ def test_a_note_stays_when_an_outcome_is_pressed_while_it_is_written(new_page: N
     expect(page.locator("#graded-text")).to_contain_text("1 /")
     saved(page)
     assert list(row.decisions.exclude(outcome=None).values_list("outcome", "note")) == [("not_met", "Only for adults.")]
+    # The outcome was chosen last, so it is undone first, and the note stays.
+    page.locator("#criteria .criterion").first.focus()
+    page.keyboard.press("u")
+    expect(page.locator("#graded-text")).to_contain_text("0 /")
+    saved(page)
+    assert list(row.decisions.values_list("outcome", "note")) == [(None, "Only for adults.")]
 
 
 def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> None:

@@ -99,6 +99,7 @@ def test_undo_of_a_ruling_gives_the_reason_back_that_was_written_before_it(new_p
     expect(page.locator("#graded-text")).to_have_text("0 / 2")
     expect(row.locator("[data-reason]")).to_have_value("No dose is named.")
     expect(row.locator("[data-reason]")).to_be_visible()
+    expect(row.locator(".note")).to_have_count(0)  # nothing of the ruling is left
     expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
     page.reload()
     expect(row.locator("[data-reason]")).to_have_value("No dose is named.")

@@ -154,6 +154,9 @@ def test_a_second_tab_shows_what_was_amended_before_it_accepts(new_page: NewPage
     page.keyboard.type("No dose is named.")
     page.keyboard.press("Enter")
     expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    other.keyboard.press("j")
+    other.keyboard.press("t")  # an open field for a reason, with nothing in it
+    expect(other.locator(".criterion.current [data-reason]")).to_be_focused()
     other.keyboard.press("Control+Enter")
     expect(other.locator("#refusal")).to_contain_text("1 criterion was changed in another tab or on another device.")
     expect(other.locator(".criterion.current .n")).to_have_text("2")

@@ -251,7 +251,7 @@ class Workflow(RuleBasedStateMachine):
         acts: dict[str, Callable[[], object]] = {
             "accept": lambda: services.accept_check(assignment=row, checker=checker, at=self.now),
             "return": lambda: services.return_check(assignment=row, checker=checker, note="again", at=self.now),
-            "release": lambda: services.release_check(assignment=row, checker=checker),
+            "release": lambda: services.release_check(assignment=row, checker=checker, discard=True),
         }
         self.attempt(acts[how])
 

@@ -150,14 +150,15 @@ document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status === 401) askToSignIn();
   else if (!targetWithin(event, "[data-quiet-errors]")) toast(text("failed"), "error");
 });
-/** @type {HTMLElement | null} the message about the last request that was lost */
-let lostMessage = null;
+/** @type {{ message: HTMLElement | null, from: unknown }} the last request that was lost, and the message about it */
+const lost = { message: null, from: null };
 document.addEventListener("htmx:sendError", (event) => {
-  lostMessage?.remove();
-  if (!targetWithin(event, "[data-quiet-errors]")) lostMessage = toast(text("lost"), "error");
+  if (!(event instanceof CustomEvent) || targetWithin(event, "[data-quiet-errors]")) return;
+  lost.message?.remove();
+  Object.assign(lost, { message: toast(text("lost"), "error"), from: event.detail.elt });
 });
 document.addEventListener("htmx:afterRequest", (event) => {
-  if (event instanceof CustomEvent && event.detail.successful) lostMessage?.remove();
+  if (event instanceof CustomEvent && event.detail.successful && event.detail.elt === lost.from) lost.message?.remove();
 });
 
 /* The session has ended: sign in over the page, which stays as it is and then goes on. */

@@ -137,4 +137,4 @@ def test_the_figure_of_ranks_says_how_many_responses_they_rest_on(study: Study) 
     )  # fmt: skip
     tasks.run_report(report.pk)
     page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode()
-    assert "Responses per candidate: 2 to 2. With so few responses, the ranks may change with a single one." in page
+    assert "Responses per candidate: 2. With so few responses, the ranks may change with a single one." in page

@@ -246,7 +246,7 @@ def test_a_rule_that_annotators_cannot_meet_is_warned_of() -> None:
     assert page.count("other work includes 2 of the 2 responses") == 2
     # An annotator to whom they were assigned, and who has opened none, is not offered what cannot be started.
     client = signed_in(world.annotator)
-    reason = "no responses for you to qualify on: all that could be used are part of your other work"
+    reason = "no response left for you to qualify on"
     work = client.get("/work/").content.decode()
     assert "Start qualification" not in work
     assert "attempts left" not in work

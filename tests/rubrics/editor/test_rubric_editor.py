@@ -106,7 +106,7 @@ def test_an_axis_that_no_other_criterion_has_is_remarked_on(client: Any, benchma
     _status, body = send(client, f"{place}lint/", items=items)
     remarks = [row for row in body["remarks"] if row["rule"] == "axis"]
     assert [(row["item"], row["severity"]) for row in remarks] == [("a", "advice"), ("b", "advice"), ("d", "advice")]
-    assert remarks[0]["why"] == "No other criterion of this benchmark has the axis “completness”."
+    assert remarks[0]["why"] == "No other rubric of this benchmark has the axis “completness”."
     assert remarks[0]["advice"] == "Check its spelling: “completeness” is a known axis."
     assert "“brevity”" in remarks[2]["why"] and "is a known axis" not in remarks[2]["advice"]
 

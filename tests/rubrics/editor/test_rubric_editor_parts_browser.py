@@ -184,7 +184,7 @@ def test_what_must_be_fixed_in_the_case_leads_to_its_page(new_page: Callable[...
     # The axis that was pasted is stored as it was written, with a remark.
     assert saved_items()[0][2] == ["axis:completness"]
     expect(page.locator("#items > .item").first.locator("[data-remarks]")).to_contain_text(
-        "No other criterion of this benchmark has the axis “completness”."
+        "No other rubric of this benchmark has the axis “completness”."
     )
     link = page.locator("#missing li", has_text="Jane Roe").get_by_role("link", name="Edit the case")
     expect(link).to_have_attribute("href", place)

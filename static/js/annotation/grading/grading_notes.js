@@ -53,17 +53,31 @@ function keepNote(field) {
   change(rowAround(field), { note: field.value.trim() }, { remember: false });
 }
 
-/** @param {HTMLTextAreaElement} field */
-function closeNote(field) {
+/**
+ * The note as it is now, as one step that undo takes back.
+ * @param {HTMLTextAreaElement} field
+ * @returns {HTMLElement | null} the open editor around the field; null where it is closed
+ */
+function settleNote(field) {
   const editor = field.closest("[data-note-edit]");
-  if (!(editor instanceof HTMLElement) || editor.hidden || !field.isConnected) return;
+  if (!(editor instanceof HTMLElement) || editor.hidden || !field.isConnected) return null;
   const row = rowAround(field);
   /** @type {import("../shared/decisions.js").Decision} */
   const before = JSON.parse(editor.dataset.before ?? "");
   keepNote(field);
+  if (row.dataset.note !== before.note) {
+    sheet.undoSteps.push({ id: idOf(row), before });
+    editor.dataset.before = JSON.stringify(decisionOf(row));
+  }
+  return editor;
+}
+
+/** @param {HTMLTextAreaElement} field */
+function closeNote(field) {
+  const editor = settleNote(field);
+  if (!editor) return;
   editor.hidden = true;
-  if (row.dataset.note !== before.note) sheet.undoSteps.push({ id: idOf(row), before });
-  showExtra(row);
+  showExtra(rowAround(field));
 }
 
 /** The page is left: what is in an open note is kept. */
@@ -89,8 +103,8 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("focusout", (event) => {
   const field = noteField(event.target);
-  if (!field?.isConnected) return;
-  keepNote(field); // at once: an outcome that is pressed next shows the decision anew, with the note that it has
+  if (!field) return;
+  settleNote(field); // at once: an outcome that is pressed next shows the decision anew, with the note that it has
   afterPress(() => closeNote(field));
 });
 document.addEventListener("keydown", (event) => {

@@ -29,7 +29,7 @@ import "../shared/second_press.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, renewRow, takeUpKept } from "./reviewing_entries.js";
-import { earlyReason, existingReasonField, isUnsaved, showReason } from "./reviewing_reasons.js";
+import { earlyReason, existingReasonField, isUnsaved, reasonBox, showReason } from "./reviewing_reasons.js";
 import { closeSheet, isStillSamePerson, pageOf, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
 import { markOpenConflicts, refuse, showSaving, summarise } from "./reviewing_status.js";
@@ -143,10 +143,13 @@ async function finishNow(url, values, showMessage) {
     const message = status === 404 ? await closeSheet() : text("lost");
     if (status === 403 || returnDialog?.open) showMessage(message);
   } else {
-    showMessage(sentenceOf(html));
     const changed = status === 409 ? await showStored() : [];
-    if (changed.length) select(rowOf(changed[0]));
-    else {
+    if (changed.length) {
+      returnDialog?.close(); // what changed is under it; its note is kept
+      showOnPage(sentenceOf(html));
+      select(rowOf(changed[0]));
+    } else {
+      showMessage(sentenceOf(html));
       markOpenConflicts();
       select(rows().find(isOpenConflict));
     }
@@ -160,13 +163,18 @@ async function finishNow(url, values, showMessage) {
  */
 async function showStored() {
   const stored = await pageOf(sheetElement().dataset.url ?? "");
+  /** @type {string[]} */
   const changed = [];
   for (const row of rows()) {
     const newRow = stored?.querySelector(`[data-row="${CSS.escape(idOf(row))}"]`);
     if (!(newRow instanceof HTMLElement) || newRow.dataset.version === row.dataset.version) continue;
+    // `finish` has refused what is unsaved: an open field holds nothing that is not stored.
+    const box = reasonBox(row);
+    if (box) box.hidden = true;
     renewRow(idOf(row), newRow);
     changed.push(idOf(row));
   }
+  sheet.undoSteps = sheet.undoSteps.filter((step) => !changed.includes(step.id)); // they restore what is stored no more
   summarise();
   return changed;
 }

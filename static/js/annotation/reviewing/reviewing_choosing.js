@@ -158,6 +158,7 @@ export function undo() {
   // The reason waits for another outcome, as before.
   existingReasonField(row).defaultValue = last.reason;
   showReason(row, "", last.early);
+  row.dataset.undone = "1"; // the row is renewed around the open field
 }
 
 export function selectNextFlagged() {

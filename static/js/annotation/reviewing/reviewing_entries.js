@@ -3,7 +3,15 @@
 import { newId } from "../../core/ids.js";
 import { currentRow, idOf, rowOf, select } from "../shared/criteria.js";
 import { resumedEntry } from "./review_entries.js";
-import { isReasonOpen, press, reasonBox, reasonField, showReason, showWaiting } from "./reviewing_reasons.js";
+import {
+  existingReasonField,
+  isReasonOpen,
+  press,
+  reasonBox,
+  reasonField,
+  showReason,
+  showWaiting,
+} from "./reviewing_reasons.js";
 import { keep, keptEntries, queue } from "./reviewing_sheet.js";
 
 /** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
@@ -81,6 +89,10 @@ export function rowFrom(html) {
 export function renewRow(id, newRow) {
   const row = rowOf(id);
   if (!row || !newRow) return;
+  if (isReasonOpen(row) && row.dataset.undone && !queue.pending.has(id)) {
+    renewAround(row, newRow);
+    return;
+  }
   if (isReasonOpen(row)) {
     const field = reasonField(row);
     if (field?.value && field.value !== field.defaultValue && !queue.pending.has(id)) {
@@ -94,6 +106,25 @@ export function renewRow(id, newRow) {
   const hadFocus = row.contains(document.activeElement);
   row.replaceWith(newRow);
   if (wasCurrent) select(newRow, { focus: hadFocus || document.activeElement === document.body });
+}
+
+/**
+ * A row whose ruling or amendment was undone: nothing of it stays but the reason, which waits for another outcome.
+ * @param {HTMLElement} row with an open field
+ * @param {HTMLElement} newRow
+ */
+function renewAround(row, newRow) {
+  const field = existingReasonField(row);
+  const { value, selectionStart, selectionEnd } = field;
+  const hadFocus = document.activeElement === field;
+  const wasCurrent = currentRow() === row;
+  row.replaceWith(newRow);
+  if (wasCurrent) select(newRow, { focus: !hadFocus });
+  showReason(newRow, "", value);
+  keep(idOf(newRow), value ? { outcome: "", reason: value, unsent: false } : null);
+  if (!hadFocus) return;
+  existingReasonField(newRow).focus();
+  existingReasonField(newRow).setSelectionRange(selectionStart, selectionEnd);
 }
 
 /**

@@ -228,6 +228,10 @@ function cite(place, wordsOnly) {
     toast(words("criterion_gone"), "warning");
     return;
   }
+  if (isCited && oldPlace >= 0) {
+    uncite(item.id, oldPlace); // the passage that replaces it is cited already
+    return;
+  }
   if (isCited) {
     toast(words("cited_already"));
     return;

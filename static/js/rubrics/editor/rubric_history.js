@@ -125,7 +125,8 @@ export function createHistory({ items, take, caret, go }) {
   }
 
   /**
-   * Take back one step, whatever followed it; this is a step of its own.
+   * Take back one step after others, which stay, but for the order of the items and words typed into what the step
+   * changed; this is a step of its own.
    * @param {Step} step
    * @returns {boolean} false where it was undone before
    */
