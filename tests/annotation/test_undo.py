@@ -204,6 +204,7 @@ def test_undo_through_the_api() -> None:
     assert own.post(f"/api/v1/work/assignments/{row.public_id}/submit/").status_code == 200
     checker = signed_in(workshop.checker)
     checker.post("/api/v1/work/checks/next/")
-    assert checker.post(f"/api/v1/work/checks/{row.public_id}/accept/").status_code == 204
+    accept = f"/api/v1/work/checks/{row.public_id}/accept/"
+    assert checker.post(accept, content_type="application/json").status_code == 204
     assert checker.post(f"/api/v1/work/checks/{row.public_id}/undo/").status_code == 204
     assert first_of(workshop).status == "in_check"

@@ -150,15 +150,18 @@ document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status === 401) askToSignIn();
   else if (!targetWithin(event, "[data-quiet-errors]")) toast(text("failed"), "error");
 });
-/** @type {{ message: HTMLElement | null, from: unknown }} the last request that was lost, and the message about it */
-const lost = { message: null, from: null };
+/** @type {{ message: HTMLElement | null, request: string }} the last request that was lost, and the message about it */
+const lost = { message: null, request: "" };
+/** @param {CustomEvent} event of htmx */
+const requestOf = ({ detail }) => `${detail.requestConfig?.verb} ${detail.requestConfig?.path}`;
 document.addEventListener("htmx:sendError", (event) => {
   if (!(event instanceof CustomEvent) || targetWithin(event, "[data-quiet-errors]")) return;
   lost.message?.remove();
-  Object.assign(lost, { message: toast(text("lost"), "error"), from: event.detail.elt });
+  Object.assign(lost, { message: toast(text("lost"), "error"), request: requestOf(event) });
 });
 document.addEventListener("htmx:afterRequest", (event) => {
-  if (event instanceof CustomEvent && event.detail.successful && event.detail.elt === lost.from) lost.message?.remove();
+  if (event instanceof CustomEvent && event.detail.successful && requestOf(event) === lost.request)
+    lost.message?.remove();
 });
 
 /* The session has ended: sign in over the page, which stays as it is and then goes on. */

@@ -41,6 +41,8 @@ export function change(row, difference, { remember = true } = {}) {
  */
 export function decide(outcome, row = rowInSight(), more = {}) {
   if (!sheet.writable || !row) return;
+  // A note that is being written is a step of its own, before this one: it is saved as its field loses the focus.
+  if (document.activeElement instanceof HTMLTextAreaElement) document.activeElement.blur();
   select(row, { focus: false });
   const next = following((other) => other !== row && !other.dataset.outcome);
   // Borderline qualifies an outcome: met or not met, but only just.
