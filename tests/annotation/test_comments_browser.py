@@ -48,6 +48,7 @@ def test_a_comment_that_is_not_sent_outlives_a_reload_and_is_not_offered_twice(n
 
     page.route("**/comments/", lose_the_answer, times=1)
     field.press("Control+Enter")
+    expect(page.locator(".toast.error")).to_contain_text("The connection was lost.")  # the route has been taken
     wait_until(lambda: row.comments.count() == 1)
     page.goto(f"/work/{row.public_id}/comments/")
     expect(page.locator(".thread > .own p")).to_have_text("Is this dose usual?")
