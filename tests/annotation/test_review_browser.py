@@ -275,27 +275,6 @@ def test_a_faulty_criterion_without_a_reason_holds_the_adjudication_back(new_pag
     assert list(Ruling.objects.values_list("outcome", flat=True)) == ["met", "met"]
 
 
-def test_a_tab_that_shows_no_amendment_releases_no_check_that_has_one(new_page: NewPage, watch: Watch) -> None:
-    watch.allow("409")
-    workshop = build_workshop(criteria=3, check_policy="all")
-    decide(workshop.queue()[0], "not_met")
-    page = new_page(workshop.checker)
-    page.goto("/work/checks/")
-    page.get_by_role("button", name="Start next check").click()
-    expect(page.locator(".criterion.current .n")).to_have_text("1")
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".criterion.current .n")).to_have_text("1")
-    page.keyboard.press("m")
-    page.keyboard.type("A dose is named.")
-    page.keyboard.press("Enter")
-    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
-    other.get_by_role("button", name="Release task").click()
-    expect(other.get_by_role("alert").first).to_contain_text("This check has amendments or marks")
-    expect(other.locator("#criteria")).to_contain_text("A dose is named.")
-    assert Amendment.objects.get().outcome == "met"
-
-
 def test_releasing_a_check_asks_before_amendments_are_discarded(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=3, check_policy="all")
     decide(workshop.queue()[0], "not_met")

@@ -93,10 +93,10 @@ def test_an_adjudication_is_released_on_a_phone_with_its_rulings(new_page: NewPa
     assert (row.adjudicator, Ruling.objects.get().outcome) == (None, "met")
 
 
-def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch: Watch) -> None:
+def check_in_two_tabs(new_page: NewPage) -> tuple[Page, Page]:
+    """A check of a response whose criteria are all met, in two tabs of its checker."""
     workshop = build_workshop(check_policy="all")
     decide(workshop.queue()[0], "met")
-    watch.allow(r"/criteria/\d+/")
     page = new_page(workshop.checker)
     page.goto("/work/checks/")
     page.get_by_role("button", name="Start next check").click()
@@ -104,6 +104,12 @@ def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch:
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.locator(".criterion.current .n")).to_have_text("1")
+    return page, other
+
+
+def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch: Watch) -> None:
+    watch.allow(r"/criteria/\d+/")
+    page, other = check_in_two_tabs(new_page)
     page.keyboard.press("Control+Enter")
     expect(page).to_have_url(re.compile("/work/checks/$"))
     other.keyboard.press("n")
@@ -121,16 +127,8 @@ def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch:
 
 
 def test_a_second_tab_that_accepts_too_says_that_the_check_is_completed(new_page: NewPage, watch: Watch) -> None:
-    workshop = build_workshop(check_policy="all")
-    decide(workshop.queue()[0], "met")
     watch.allow("/accept/")
-    page = new_page(workshop.checker)
-    page.goto("/work/checks/")
-    page.get_by_role("button", name="Start next check").click()
-    expect(page.locator(".criterion.current .n")).to_have_text("1")
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".criterion.current .n")).to_have_text("1")
+    page, other = check_in_two_tabs(new_page)
     page.keyboard.press("Control+Enter")
     expect(page).to_have_url(re.compile("/work/checks/$"))
     other.keyboard.press("Control+Enter")
@@ -139,16 +137,8 @@ def test_a_second_tab_that_accepts_too_says_that_the_check_is_completed(new_page
 
 
 def test_a_second_tab_shows_what_was_amended_before_it_accepts(new_page: NewPage, watch: Watch) -> None:
-    workshop = build_workshop(check_policy="all")
-    decide(workshop.queue()[0], "met")
     watch.allow("/accept/")
-    page = new_page(workshop.checker)
-    page.goto("/work/checks/")
-    page.get_by_role("button", name="Start next check").click()
-    expect(page.locator(".criterion.current .n")).to_have_text("1")
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".criterion.current .n")).to_have_text("1")
+    page, other = check_in_two_tabs(new_page)
     page.keyboard.press("j")
     page.keyboard.press("n")
     page.keyboard.type("No dose is named.")
@@ -165,6 +155,19 @@ def test_a_second_tab_shows_what_was_amended_before_it_accepts(new_page: NewPage
     other.keyboard.press("Control+Enter")
     expect(other).to_have_url(re.compile("/work/checks/$"))
     assert Amendment.objects.get().check_row.result == "accepted"
+
+
+def test_a_tab_that_shows_no_amendment_releases_no_check_that_has_one(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("409")
+    page, other = check_in_two_tabs(new_page)
+    page.keyboard.press("n")
+    page.keyboard.type("No dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    other.get_by_role("button", name="Release task").click()
+    expect(other.get_by_role("alert").first).to_contain_text("This check has amendments or marks")
+    expect(other.locator("#criteria")).to_contain_text("No dose is named.")
+    assert Amendment.objects.get().outcome == "not_met"
 
 
 def test_the_numbers_of_a_long_list_stay_on_their_line(new_page: NewPage) -> None:
