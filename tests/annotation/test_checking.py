@@ -203,8 +203,10 @@ def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checke
     assert client.post(url, other | {"version": 2, "client_id": uuid4()}).status_code == 409
     assert Amendment.objects.values_list("outcome", "version").get() == ("", 3)
     client.post(url, other | {"version": 3, "client_id": uuid4()})
-    # Putting the work back blanks what was amended: that is a change as well.
+    # Putting the work back blanks what was amended: that is a change as well. It has to be asked for.
     client.post(f"/work/checks/{row.public_id}/release/")
+    assert Amendment.objects.values_list("outcome", "version").get() == ("cannot_assess", 4)
+    client.post(f"/work/checks/{row.public_id}/release/", {"discard": "1"})
     take(checked, client)
     assert client.post(url, amendment | {"client_id": uuid4(), "version": 4}).status_code == 409
     assert Amendment.objects.values_list("outcome", "version").get() == ("", 5)

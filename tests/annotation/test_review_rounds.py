@@ -121,6 +121,8 @@ def test_a_stale_mark_overwrites_nothing_and_releasing_removes_marks(checked: Wo
     mark(client, row, first, "Which dose?", version=2, client_id=uuid4())
     assert Amendment.objects.values_list("to_review", "outcome").get() == (True, "")
     client.post(f"/work/checks/{row.public_id}/release/")
+    assert Amendment.objects.values_list("to_review", "version").get() == (True, 3)
+    client.post(f"/work/checks/{row.public_id}/release/", {"discard": "1"})
     assert Amendment.objects.values_list("to_review", "version").get() == (False, 4)
 
 
