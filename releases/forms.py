@@ -84,11 +84,11 @@ class ReleaseForm(CommandForm):
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
-        if preview.later_outcomes:
+        if preview.amendments or preview.rulings:
             counts["decisions"] += " " + _(
-                "Only each annotator’s first decisions: amendments by checkers and rulings by adjudicators are not "
-                "included, so “checked” figures cannot be computed from the release."
-            )
+                "Each annotator’s first decisions. Amendments (%(amendments)s) and rulings (%(rulings)s) are in files "
+                "of their own."
+            ) % {"amendments": f"{preview.amendments:,}", "rulings": f"{preview.rulings:,}"}
         if preview.responses_read:
             counts["responses"] += " " + _(
                 "With acuity, this also includes %(n)s responses read by judges of levels, with their "

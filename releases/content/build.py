@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from annotation.contributions import acknowledged_names
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.version import VERSION
-from releases.content import acuity, optional_content
+from releases.content import acuity, later_decisions, optional_content
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases, withheld_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
@@ -37,6 +38,7 @@ from releases.content.clinconsensus import clinconsensus
 from releases.content.croissant import croissant
 from releases.content.folder import Folder, OpenFile
 from releases.content.healthbench import healthbench
+from releases.content.later_decisions import LaterDecisions
 from releases.content.licences import licence_text
 from releases.content.options import ReleaseOptions
 from releases.content.process import process_facts
@@ -260,6 +262,8 @@ def _write_work(
             optional_content.decision_rows(benchmark, options, keys, left_out),
             text_columns=optional_content.DECISION_TEXT,
         )
+    if later_decisions.has_later_decisions(options):
+        _write_later_decisions(spec, folder, counts, left_out)
     if options.verdicts:
         counts["verdicts"] = folder.csv(
             "verdicts.csv",
@@ -269,6 +273,20 @@ def _write_work(
         )
     if options.acuity:
         counts.update(acuity.write_acuity(benchmark, options, folder, keys, left_out))
+
+
+def _write_later_decisions(spec: ReleaseOrder, folder: Folder, counts: Counter[str], left_out: Counter[str]) -> None:
+    """Write the amendments and the rulings, each file only where there are any."""
+    later = LaterDecisions(spec.benchmark, spec.options, left_out)
+    for name, rows, of_file in (
+        (later_decisions.AMENDMENTS, later.amendments(), later_decisions.OF_AMENDMENTS),
+        (later_decisions.RULINGS, later.rulings(), later_decisions.OF_RULINGS),
+    ):
+        first = next(rows, None)
+        if first is not None:
+            columns = later.columns(of_file)
+            count = folder.csv(name, columns, chain([first], rows), text_columns=later_decisions.LATER_TEXT)
+            counts[later_decisions.COUNTED[name]] = count
 
 
 # Metadata -------------------------------------------------------------------------------------------------------------

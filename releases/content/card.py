@@ -198,8 +198,8 @@ def _files(facts: CardFacts) -> str:
         lines.append(
             f"- `decisions.csv`: {_n(counts['decisions'], 'decision')} of physicians under pseudonyms, "
             f"{'with' if options.notes else 'without'} their notes. A criterion is named by its place in the rubric."
-            + _later_outcomes(facts)
         )
+        lines += _later_decisions(counts)
     if options.verdicts:
         lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
     if options.acuity:
@@ -209,16 +209,20 @@ def _files(facts: CardFacts) -> str:
     return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
 
 
-def _later_outcomes(facts: CardFacts) -> str:
-    """What checkers and adjudicators decided after the annotators: the file does not have it."""
-    later = facts.process["later_outcomes"]
-    if facts.options.raters or not any(later.values()):
-        return ""
-    return (
-        f" Each is the annotator's first decision. {_n(later['amendments'], 'amendment')} of checkers and "
-        f"{_n(later['rulings'], 'ruling')} of adjudicators are not in this release, so figures that rest on checked or "
-        "adjudicated decisions cannot be computed from it."
-    )
+def _later_decisions(counts: Mapping[str, int]) -> list[str]:
+    """What annotators, checkers and adjudicators decided after the first decisions, where there is any of it."""
+    lines = []
+    if n := counts.get("amendments"):
+        lines.append(
+            f"- `amendments.csv`: {_n(n, 'change')} of these first decisions in accepted work, by a checker (stage "
+            "`checker`) or by the annotator after a return (stage `annotator`), with the outcome before and after."
+        )
+    if n := counts.get("rulings_on_decisions"):
+        lines.append(
+            f"- `rulings.csv`: {_n(n, 'ruling')} of adjudicators on conflicts within a group, or between two groups. "
+            "The outcome `faulty` means that the criterion does not fit the response."
+        )
+    return lines
 
 
 def _citation_files(counts: Mapping[str, int]) -> list[str]:
@@ -288,7 +292,14 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
         text += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."
     if count := left_out.get("pairs_without_outcome"):
         text += f"\n\n{_n(count, 'pair')} without an outcome (ties) are left out."
-    for name, what in (("decisions_on_faulty_criteria", "decision"), ("verdicts_on_faulty_criteria", "verdict")):
+    for what in ("amendment", "ruling"):
+        if count := left_out.get(f"{what}s_on_earlier_criteria"):
+            text += f"\n\n{_n(count, what)} on criteria of earlier versions {'is' if count == 1 else 'are'} left out."
+    for name, what in (
+        ("decisions_on_faulty_criteria", "decision"),
+        ("amendments_on_faulty_criteria", "amendment"),
+        ("verdicts_on_faulty_criteria", "verdict"),
+    ):
         if count := left_out.get(name):
             text += (
                 f"\n\n{_n(count, what)} on criteria that an adjudicator found faulty on the response are left out, as "

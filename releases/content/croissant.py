@@ -37,6 +37,15 @@ _TYPES = {
 }
 # Columns of each file of records: name, type, whether it is a list, description.
 Column = tuple[str, str, bool, str]
+_LATER: tuple[Column, ...] = (
+    ("case", "sc:Text", False, "Key of the case."),
+    ("candidate", "sc:Text", False, "Who answered."),
+    ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+    ("criterion", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
+    ("rater", "sc:Text", False, "Pseudonym of the physician who decided."),
+    ("outcome", "sc:Text", False, "met, not_met or cannot_assess; of a ruling also faulty."),
+    ("stage", "sc:Text", False, "annotator, checker or adjudicator."),
+)
 _CASE: dict[str, tuple[Column, ...]] = {
     "cases/healthbench.jsonl": (
         ("prompt_id", "sc:Text", False, "Key of the case."),
@@ -126,6 +135,17 @@ _CASE: dict[str, tuple[Column, ...]] = {
         ("criterion", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
         ("rater", "sc:Text", False, "A physician's pseudonym, or a group."),
         ("outcome", "sc:Text", False, "met, not_met or cannot_assess."),
+    ),
+    "amendments.csv": (
+        *_LATER,
+        ("annotator", "sc:Text", False, "Pseudonym of the physician whose decision it changes."),
+        ("before", "sc:Text", False, "The outcome that it replaces."),
+        ("round", "sc:Integer", False, "Round of the work, from 1; each return begins another."),
+    ),
+    "rulings.csv": (
+        *_LATER,
+        ("group", "sc:Text", False, "The expert group."),
+        ("other_group", "sc:Text", False, "The other group, where two groups differed."),
     ),
     "verdicts.csv": (
         ("case", "sc:Text", False, "Key of the case."),

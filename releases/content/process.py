@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotation.contributions import credential_counts
-from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, ExpertGroup, Ruling
+from annotation.models import Adjudication, Assignment, Check, Decision, ExpertGroup
 from rubrics.models import (
     AuditItem,
     Benchmark,
@@ -30,7 +30,6 @@ def process_facts(benchmark: Benchmark) -> dict[str, Any]:
         ],
         "audits": [_audit(audit) for audit in CaseAudit.objects.filter(benchmark=benchmark).order_by("pk")],
         "left_out": _left_out(benchmark),
-        "later_outcomes": later_outcomes(benchmark),
         "credentials": credential_counts(benchmark),
     }
 
@@ -52,15 +51,6 @@ def _group(group: ExpertGroup) -> dict[str, Any]:
         "imported decisions": Decision.objects.filter(assignment__in=work, assignment__batch__imported=True).count(),
         "checks": Check.objects.filter(assignment__in=work, finished_at__isnull=False).count(),
     }
-
-
-def later_outcomes(benchmark: Benchmark) -> dict[str, int]:
-    """How many outcomes checkers and adjudicators have set after the annotators; `decisions.csv` has none of them."""
-    amendments = Amendment.objects.filter(
-        check_row__assignment__batch__group__benchmark=benchmark, check_row__finished_at__isnull=False
-    )
-    rulings = Ruling.objects.filter(adjudication__response__case__benchmark=benchmark, final_at__isnull=False)
-    return {"amendments": amendments.exclude(outcome="").count(), "rulings": rulings.count()}
 
 
 def _rubrics(benchmark: Benchmark) -> dict[str, Any]:

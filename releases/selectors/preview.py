@@ -10,9 +10,9 @@ from annotation.contributions import acknowledged_names
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask, ReferenceSet
 from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
+from releases.content.later_decisions import amended, final_rulings
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
-from releases.content.process import later_outcomes
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 
@@ -29,7 +29,8 @@ class Preview:
     responses: int
     candidates: list[tuple[str, int]]  # name, responses
     raters: list[str]
-    later_outcomes: int  # of checkers and adjudicators, which no release has
+    amendments: int  # decisions that were changed later, by checkers or by annotators in returned work
+    rulings: int  # of adjudicators on decisions
     judges: list[str]
     names: int
     acuity: bool  # whether there is a scale
@@ -63,7 +64,8 @@ def preview_of(benchmark: Benchmark) -> Preview:
         responses=responses.of_originals().count(),
         candidates=[(name, counted[pk]) for pk, name in names],
         raters=raters_of(benchmark, ReleaseOptions()),
-        later_outcomes=sum(later_outcomes(benchmark).values()),
+        amendments=amended(benchmark).count(),
+        rulings=final_rulings(benchmark).count(),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
         names=len(acknowledged_names(benchmark)),
         acuity=has_acuity(benchmark),

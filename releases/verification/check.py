@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from releases.content import acuity, acuity_files
+from releases.content import acuity, acuity_files, later_decisions
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification import suggestions
 from releases.verification.acuity import check_acuity
 from releases.verification.citations import check_citations
 from releases.verification.csv_rows import CsvRows
+from releases.verification.later_decisions import FILES as LATER_DECISIONS
+from releases.verification.later_decisions import check_later_decisions
 from releases.verification.lines import fault_of
 from releases.verification.sources import Source, Unreadable, ZipSource, open_source
 from rubrics.parsing.faults import Faults
@@ -44,6 +46,7 @@ COUNTED = {
     "documents.csv": "documents",
     "suggestions.csv": "suggestions",
     "facts.csv": "facts",
+    **later_decisions.COUNTED,
     **acuity.COUNTED,
 }
 
@@ -110,6 +113,9 @@ def verify_source(source: Source) -> Verified:
     if set(suggestions.FILES) & names:
         form = release.get("form") if isinstance(release, dict) else None
         for problem in suggestions.check_suggestions(source, names_documents=form != 1):
+            report.add(problem)
+    if set(LATER_DECISIONS) & names:
+        for problem in check_later_decisions(source):
             report.add(problem)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)

@@ -23,13 +23,15 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from annotation.models import Amendment, Check, Decision
+from annotation import services as annotation_services
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Physician
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS
 from releases import services
 from releases.content.folder import write_zip
 from releases.content.options import ReleaseOptions
 from releases.models import Release
+from releases.verification import verify
 from rubrics.editor.draft_content import DraftItem, from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.services.drafts import open_draft, save_draft
@@ -202,29 +204,115 @@ def test_decisions_and_verdicts_come_back_in(study: Study, tmp_path: Path) -> No
         assert b"some model" in (tmp_path / "a" / name).read_bytes()
 
 
-@pytest.mark.slow
-def test_the_card_says_which_later_outcomes_are_missing_and_whose_credentials_are_unknown(
-    study: Study, tmp_path: Path
-) -> None:
-    """One amended decision that the release does not have; then the same decisions as if they had been imported."""
-    first = Decision.objects.order_by("pk").first()
-    assert first is not None
+def amend_and_rule(study: Study) -> tuple[str, str]:
+    """A first decision amended by a checker, another on which an adjudicator ruled; the pseudonyms of both."""
+    first, second = Decision.objects.order_by("pk")[:2]
+    work = first.assignment
+    checker, adjudicator = UserFactory(), UserFactory()
+    for user, role in ((checker, "checker"), (adjudicator, "adjudicator")):
+        annotation_services.add_member(group=work.batch.group, user=user, role=role)
+    Assignment.objects.filter(pk=work.pk).update(status="accepted", accepted_at=AT, checker=checker)
     check = Check.objects.create(
-        assignment=first.assignment, round=1, checker=UserFactory(), result="accepted", created_at=AT, finished_at=AT
+        assignment=work, round=1, checker=checker, result="accepted", created_at=AT, finished_at=AT
     )
-    kept = {"criterion": first.criterion, "reason": "It is not.", "created_at": AT, "updated_at": AT}
-    Amendment.objects.create(check_row=check, outcome="not_met", **kept)
+    times = {"created_at": AT, "updated_at": AT}
+    reason = SECRETS["note of a physician"]
+    Amendment.objects.create(check_row=check, criterion=first.criterion, outcome="not_met", reason=reason, **times)
+    adjudication = Adjudication.objects.create(
+        response=work.response, rubric=work.rubric, group=work.batch.group, criteria=[second.criterion_id],
+        agreement=0.5, adjudicator=adjudicator, status="done", created_at=AT, finished_at=AT,
+    )  # fmt: skip
+    adjudication.rulings.create(criterion=second.criterion, outcome="cannot_assess", final_at=AT, **times)
+    names = dict(Physician.objects.filter(benchmark=study.benchmark).values_list("user_id", "pseudonym"))
+    return names[checker.pk], names[adjudicator.pk]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.slow
+def test_amendments_and_rulings_are_files_of_a_release_with_decisions(study: Study, tmp_path: Path) -> None:
+    checker, adjudicator = amend_and_rule(study)
+    built(study.benchmark, tmp_path / "a", decisions=True)
+    place = {"case": "in-it", "candidate": "some model", "sample": "0", "note": ""}
+    assert table(tmp_path / "a" / "amendments.csv") == [
+        {
+            **place, "criterion": "1", "rater": checker, "outcome": "not_met", "stage": "checker",
+            "annotator": study.pseudonym, "before": "met", "round": "1",
+        }
+    ]  # fmt: skip
+    assert table(tmp_path / "a" / "rulings.csv") == [
+        {
+            **place, "criterion": "2", "rater": adjudicator, "outcome": "cannot_assess", "stage": "adjudicator",
+            "group": "A", "other_group": "",
+        }
+    ]  # fmt: skip
+    assert table(tmp_path / "a" / "decisions.csv")[0]["outcome"] == "met"  # the first one stays
+    assert verify(tmp_path / "a").problems == []
+    released = json.loads((tmp_path / "a" / "release.json").read_text())
+    assert (released["counts"]["amendments"], released["counts"]["rulings_on_decisions"]) == (1, 1)
+    card = (tmp_path / "a" / "DATA_CARD.md").read_text()
+    assert "`amendments.csv`: 1 change" in card and "`rulings.csv`: 1 ruling " in card
+    sets = {each["@id"] for each in json.loads((tmp_path / "a" / "croissant.json").read_text())["recordSet"]}
+    assert {"amendments", "rulings"} <= sets
+
+    built(study.benchmark, tmp_path / "notes", decisions=True, notes=True)
+    assert table(tmp_path / "notes" / "amendments.csv")[0]["note"] == SECRETS["note of a physician"]
+    built(study.benchmark, tmp_path / "rater", decisions=True, raters=("group:A@final",))
+    assert not (tmp_path / "rater" / "amendments.csv").exists()  # its outcomes hold them
+
+
+@pytest.mark.slow
+def test_decisions_that_an_annotator_changed_after_a_return_are_amendments(study: Study, tmp_path: Path) -> None:
+    amend_and_rule(study)
+    first = Decision.objects.order_by("pk")[0]
+    Check.objects.update(result="returned", note="Again.")
+    Assignment.objects.update(round=2)
+    Decision.objects.create(
+        assignment=first.assignment, criterion=first.criterion, round=2, outcome="cannot_assess", version=2,
+        created_at=AT, updated_at=AT,
+    )  # fmt: skip
+    built(study.benchmark, tmp_path / "a", decisions=True)
+    (row,) = table(tmp_path / "a" / "amendments.csv")
+    assert (row["rater"], row["stage"], row["round"]) == (study.pseudonym, "annotator", "2")
+    assert (row["before"], row["outcome"]) == ("met", "cannot_assess")
+    assert verify(tmp_path / "a").problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("amendments.csv", ",some model,0,1,", ",some model,0,9,", "row 1: of a decision that decisions.csv does not"),
+        ("amendments.csv", ",not_met,checker", ",met,checker", "row 1: does not change one outcome into another"),
+        ("rulings.csv", ",some model,0,2,", ",some model,0,9,", "row 1: on a criterion that rubrics.csv does not have"),
+        ("rulings.csv", "cannot_assess", "perhaps", "row 1: not an outcome of a ruling"),
+    ],
+)
+def test_amendments_and_rulings_that_cannot_be_are_found(
+    study: Study, tmp_path: Path, name: str, old: str, new: str, problem: str
+) -> None:
+    amend_and_rule(study)
+    built(study.benchmark, tmp_path / "a", decisions=True)
+    path = tmp_path / "a" / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert [each for each in verify(tmp_path / "a").problems if each.startswith(f"{name}, {problem}")]
+
+
+@pytest.mark.slow
+def test_the_card_says_whose_credentials_are_unknown(study: Study, tmp_path: Path) -> None:
+    """Decisions with later outcomes; then the first ones as if they had been imported."""
+    amend_and_rule(study)
     built(study.benchmark, tmp_path / "a", decisions=True)
     card = (tmp_path / "a" / "DATA_CARD.md").read_text()
-    assert (
-        "Each is the annotator's first decision. 1 amendment of checkers and 0 rulings of adjudicators are not" in card
-    )
     assert "Annotators decide on their own" in card and "imported decisions were made" not in card
-    with (tmp_path / "a" / "decisions.csv").open() as file:
-        assert {row["stage"] for row in csv.DictReader(file)} == {"annotator"}
+    assert {row["stage"] for row in table(tmp_path / "a" / "decisions.csv")} == {"annotator"}
     admin = Client()
     admin.force_login(study.admin)
-    assert "amendments by checkers and rulings by adjudicators" in admin.get("/b/secret/releases/new/").content.decode()
+    assert "Amendments (1) and rulings (1)" in admin.get("/b/secret/releases/new/").content.decode()
 
     again = imported("again", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
     built(study.benchmark, tmp_path / "b", "1.1", decisions=True, responses=True)
@@ -233,7 +321,7 @@ def test_the_card_says_which_later_outcomes_are_missing_and_whose_credentials_ar
     built(again, tmp_path / "c", decisions=True)
     card = (tmp_path / "c" / "DATA_CARD.md").read_text()
     assert "All decisions were imported. How imported decisions were made" in card
-    for wrong in ("Annotators decide on their own", "No physician has worked", "first decision"):
+    for wrong in ("Annotators decide on their own", "No physician has worked", "amendments.csv"):
         assert wrong not in card, wrong
 
 
