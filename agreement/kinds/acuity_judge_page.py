@@ -230,7 +230,9 @@ def _response(row: Row, case_url: str) -> str:
     name = f"{row['case']} · {row['candidate']}"
     if row["sample"]:
         name += " · " + _("sample %(n)s") % {"n": row["sample"]}
-    return format_html('<a href="{}#response-{}">{}</a>', case_url, row["response"], name) if case_url else name
+    if not case_url:
+        return name
+    return format_html('<a href="{0}?response={1}#response-{1}">{2}</a>', case_url, row["response"], name)
 
 
 def reading_labels(report: Report) -> Callable[[str], str]:

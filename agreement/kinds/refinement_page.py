@@ -92,12 +92,8 @@ def _figure(row: Row, name: str) -> str:
 
 
 def _points(row: Row, name: str) -> str:
-    """A figure in points of 100 with its interval."""
-    value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
-    if value is None:
-        return number(row, name).cell
-    interval = "" if low is None or high is None else f" [{low:.1f}, {high:.1f}]"
-    return f"{value:+.1f}{interval}"
+    """A figure in points of 100 with its interval, and how that was made where it was made otherwise than most."""
+    return number(row, name, digits=1, signed=True).cell
 
 
 def _gains(report: Report, rows: list[Row]) -> PageTable:

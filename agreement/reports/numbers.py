@@ -31,7 +31,7 @@ class Number:
     """A figure as a cell or a tile shows it.
 
     ``reason`` says why there is no value or, beside a value, why there is no interval. ``behind`` says what an interval
-    rests on.
+    rests on. ``signed``: a value above 0, or 0 itself, has a plus sign; its ends have none.
     """
 
     value: float | None
@@ -42,6 +42,7 @@ class Number:
     scale: float = 1.0
     digits: int = 3
     unit: str = ""
+    signed: bool = False
 
     def _written(self, value: float) -> str:
         text = f"{value * self.scale:.{self.digits}f}"
@@ -50,7 +51,11 @@ class Number:
     @property
     def shown(self) -> str:
         """The value alone; empty where there is none."""
-        return "" if self.value is None else self._written(self.value) + self.unit
+        if self.value is None:
+            return ""
+        written = self._written(self.value)
+        plus = "+" if self.signed and not written.startswith("\N{MINUS SIGN}") else ""
+        return plus + written + self.unit
 
     @property
     def interval(self) -> str:
@@ -109,7 +114,9 @@ class Tile:
     detail: str = ""
 
 
-def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "") -> Number:
+def number(
+    row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "", signed: bool = False
+) -> Number:
     """A figure of a table row, with its interval where the table has one."""
     if name not in row:
         return Number(None, reason=_("This report was computed before this figure was added."))
@@ -123,6 +130,7 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
         scale=scale,
         digits=digits,
         unit=unit,
+        signed=signed,
     )
 
 

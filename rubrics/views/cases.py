@@ -97,16 +97,17 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
 @require_safe
 @signed_in
 def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """A case as a conversation, its rubric, and what candidates answered."""
+    """A case as a conversation, its rubric, and what candidates answered; ``response`` names one that is open."""
     case = access.get_case(request.user, slug, public_id)
     items_with_texts = Prefetch("items", RubricItem.objects.select_related("criterion").order_by("position"))
     rubrics = list(case.rubrics.prefetch_related(items_with_texts).order_by("track", "-version"))
     current = next((each for each in rubrics if each.status == Rubric.Status.PUBLISHED and each.track == "gold"), None)
-    responses = list(
-        Response.objects.filter(case=case)
-        .select_related("candidate")
-        .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MAX_RESPONSES + 1]
-    )
+    answers = Response.objects.filter(case=case).select_related("candidate")
+    responses = list(answers.order_by("candidate__kind", "candidate__name", "sample", "pk")[: MAX_RESPONSES + 1])
+    opened = request.GET.get("response", "")
+    shown = responses[:MAX_RESPONSES]
+    if opened and all(response.public_id != opened for response in shown):
+        shown = [*answers.filter(public_id=opened), *shown]
     items = list(current.items.all()) if current else []
     citations = cited.describe_lists(case.benchmark, [citations_of(item.citations) for item in items])
     return render(
@@ -124,7 +125,8 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             ],
             "positive_points": sum(item.points for item in items if item.points > 0),
             "other_rubrics": [each for each in rubrics if each is not current],
-            "responses": responses[:MAX_RESPONSES],
+            "responses": shown,
+            "opened": opened,
             "more_responses": len(responses) > MAX_RESPONSES,
             "exclusions": record_of(case),
             "languages": language_choices(case.language),

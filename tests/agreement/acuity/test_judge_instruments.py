@@ -206,7 +206,8 @@ def test_decisions_stand_beside_readings(run: JudgeRun, decisions: Study, client
     page = page_of(client, report)
     response = Response.objects.get(case__key="case-1", candidate__name="alpha", setting="chat")
     case_page = reverse("rubrics:case", args=["advised", response.case.public_id])
-    assert f'href="{case_page}#response-{response.public_id}">case-1 · alpha</a>' in page
+    place = f"?response={response.public_id}#response-{response.public_id}"
+    assert f'href="{case_page}{place}">case-1 · alpha</a>' in page
     assert "Restraint in referral; agrees if a lower level is advised" in page
     api = client.get(f"/api/v1/benchmarks/advised/reports/{report.public_id}/").json()
     assert {"instruments", "contradictions"} <= set(api["tables"])

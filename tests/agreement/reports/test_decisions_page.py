@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -101,6 +102,26 @@ def test_a_slice_that_is_not_there_is_not_found(study: Study, report: Report) ->
     assert open_page(study, report, slice="candidate:nobody").status_code == 404
     assert open_page(study, report, slice="no such tag").status_code == 404
     assert open_page(study, report, page="9999").status_code == 200
+
+
+def test_each_row_leads_to_its_response_beside_the_criteria(
+    study: Study, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The response is open there, also if it is not among the first that the page of the case shows."""
+    opened = open_page(study, report)
+    response = opened.context["rows"][-1].response
+    address = f"/b/{study.benchmark.slug}/cases/{response.case.public_id}/?response={response.public_id}"
+    assert f'href="{address}#response-{response.public_id}"' in opened.content.decode()
+    client = Client()
+    client.force_login(study.admin)
+    for most in (200, 0):
+        monkeypatch.setattr("rubrics.views.cases.MAX_RESPONSES", most)
+        page = " ".join(client.get(address).content.decode().split())
+        (tag,) = re.findall(rf'<details class="response" id="response-{response.public_id}"[^>]*>', page)
+        assert "open" in tag.split(), tag
+        assert response.case.criteria.first().text in page
+    others = re.findall(r'<details class="response"[^>]* open *>', page)
+    assert len(others) == 1
 
 
 def test_each_row_says_which_physician_decided_what(study: Study, report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +114,20 @@ def test_a_report_counts_the_cases_that_were_graded(rules: RuleEndpoint, client:
     client.force_login(world.admin)
     page = client.get(f"/b/few/validity/{report_on(world, run, world.judged(run, lambda *_: True)).public_id}/")
     assert "There are only 2 cases: too few to draw conclusions" in page.content.decode()
+
+
+def test_an_interval_by_the_number_of_cases_alone_says_so_on_every_axis(rules: RuleEndpoint, client: Client) -> None:
+    """Every case gains 0 on every axis, so only the number of cases makes the intervals."""
+    world = make_world("alike", HUNDRED, cases=6, sets={"Guide": GUIDE}, tags=[])
+    run = world.run(rules.url, "Guide")
+    report = report_on(world, run, world.judged(run, lambda _response, item: item.position <= 4))
+    client.force_login(world.admin)
+    page = " ".join(client.get(f"/b/alike/validity/{report.public_id}/").content.decode().split())
+    remark = "all cases are alike: interval by the number of cases alone"
+    by_axis = page[page.index("By axis") :]
+    cells = re.findall(r'<span class="ci" title="([^"]*)">', by_axis)
+    assert len(cells) >= 2 and all(remark in each for each in cells), cells
+    assert re.search(r"\+0\.0 <span class=\"ci\"[^>]*>−\d+\.\d to \d+\.\d<", by_axis)
 
 
 def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: RuleEndpoint, client: Client) -> None:
