@@ -68,6 +68,22 @@ def test_the_worked_example_by_page_api_and_file(loopback: Loopback, client: Cli
     assert svg.status_code == 200 and b"A of the next case" in b"".join(svg)
 
 
+def test_pages_say_what_a_gold_set_a_gold_point_and_the_controls_are(loopback: Loopback, client: Client) -> None:
+    world = worked_example()
+    report = report_on(world, world.run(loopback.url))
+    client.force_login(world.admin)
+    gold = "Each of its criteria is a gold point."
+    controls = "The two controls are the gold set measured against itself, and each set’s criteria for the next case"
+    for address, words in (
+        ("validity/", (gold, controls)),
+        ("rubric-coverage/", (gold,)),
+        (f"validity/{report.public_id}/", (gold, controls)),
+    ):
+        page = " ".join(client.get(f"/b/{world.benchmark.slug}/{address}").content.decode().split())
+        for each in words:
+            assert each in page, (address, each)
+
+
 def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loopback, client: Client) -> None:
     """Physicians find two of the points that A covers in full to be covered in part."""
     world = worked_example()
