@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from agreement.drafted.rubric_tables import Missed
 from agreement.reports.parameters import WrongParameters
+from consilium.core.clock import day
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Benchmark
 from validation.coverage.inputs import read_coverage
@@ -20,7 +21,7 @@ def coverage_choices(benchmark: Benchmark) -> list[tuple[str, str]]:
         (
             f"{run.public_id}/{name}",
             _("%(set)s against %(gold)s, by %(model)s, %(date)s")
-            % {"set": name, "gold": run.gold_name, "model": run.model_name, "date": f"{run.created_at:%Y-%m-%d}"},
+            % {"set": name, "gold": run.gold_name, "model": run.model_name, "date": day(run.created_at)},
         )
         for run in reported_runs(benchmark)
         for name in run.set_names

@@ -30,6 +30,7 @@ from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result
 from agreement.selectors.rater_choices import display_name
 from annotation.models import ReferenceSet
+from consilium.core.clock import day
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.out_folder import OutTable
@@ -62,7 +63,7 @@ class AcuityJudgeForm(ReportForm):
 
     def offer(self, benchmark: Benchmark) -> None:
         runs = _runs(benchmark)
-        choose(self, "run", [(run.public_id, f"{run.judge.name}, {run.finished_at:%Y-%m-%d}") for run in runs])
+        choose(self, "run", [(run.public_id, f"{run.judge.name}, {day(run.finished_at)}") for run in runs])
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
         choose(self, "reference_set", [("", "–"), *((row.number, f"{row.number} ({row.scale})") for row in sets)])
         self.ready = bool(runs)

@@ -20,6 +20,7 @@ from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, listed
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
+from consilium.core.clock import day
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.intent_alignment import Extent
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
@@ -60,7 +61,7 @@ def run_title(run: CoverageRun) -> str:
         "sets": ", ".join(run.set_names),
         "gold": run.gold_name,
         "model": run.model_name,
-        "date": f"{run.created_at:%Y-%m-%d}",
+        "date": day(run.created_at),
     }
 
 

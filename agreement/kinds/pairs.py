@@ -20,6 +20,7 @@ from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, listed
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
+from consilium.core.clock import day
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
@@ -82,7 +83,7 @@ def run_title(run: TrialRun) -> str:
         "sets": ", ".join(series_names(run)),
         "n": run.n_pairs,
         "model": run.model_name,
-        "date": f"{run.created_at:%Y-%m-%d}",
+        "date": day(run.created_at),
     }
 
 

@@ -21,6 +21,7 @@ from agreement.reports.sentences import counted, listed, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
 from agreement.selectors.rater_choices import display_name, group_choices, rater_choices
+from consilium.core.clock import day
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
@@ -60,7 +61,7 @@ def run_title(run: RefinementRun) -> str:
         "base": run.base_name,
         "arms": ", ".join(run.arm_names),
         "model": ", ".join(run.model_names),
-        "date": f"{run.created_at:%Y-%m-%d}",
+        "date": day(run.created_at),
     }
 
 

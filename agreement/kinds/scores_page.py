@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
@@ -20,7 +21,6 @@ from agreement.reports.tables import Row
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.from_english import from_english
-from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
 from consilium.core.phrases import parts_of
 from consilium.core.reasons import Reason, code_of
@@ -114,7 +114,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
         "scoreboard": [
             {
                 **row,
-                "short": _short_responses(gaps.get(row["candidate"], {})),
+                **_behind_figures(row, gaps.get(row["candidate"], {})),
                 "url": evidence_url(report, row["candidate"], "" if part == OVERALL else part),
                 "figures": {
                     "cacs": number(row, "cacs_at_k", digits=1),
@@ -141,10 +141,28 @@ def _board(report: Report, sort: str, part: str) -> Context:
     }
 
 
-def _short_responses(gap: Row) -> str:
-    """The remark on responses that CACS@k leaves out, since they have too few positive criteria; empty without any."""
+def _behind_figures(row: Row, gap: Row) -> Context:
+    """How many responses are behind the figures, where it is not the row's own ``n`` (that of the rubric score).
+
+    ``n_hits``: behind Rubric Accuracy, Pass@k and the gap; ``n_cacs``: behind CACS@k, which leaves out responses with
+    too few positive criteria, as ``short`` says. None in a report that is older than the gaps.
+    """
+    if gap.get("n") is None:
+        return {"n_hits": None, "n_cacs": None, "short": ""}
     remarks = parts_of(from_english(gap.get("note") or ""))
-    return next((translate(part) for part in remarks if code_of(part) is Reason.SHORT_RESPONSES), "")
+    short = next((part for part in remarks if code_of(part) is Reason.SHORT_RESPONSES), "")
+    n_short = int(short.split()[0].replace(",", "")) if short else 0
+    text = ngettext(
+        "excluded: %(n)s response with fewer than %(k)s positive criteria",
+        "excluded: %(n)s responses with fewer than %(k)s positive criteria",
+        n_short,
+    )
+    n_hits, n_cacs = gap["n"], gap["n"] - n_short
+    return {
+        "n_hits": None if n_hits == row["n"] else n_hits,
+        "n_cacs": None if n_cacs == row["n"] else n_cacs,
+        "short": text % {"n": f"{n_short:,}", "k": gap["k"]} if n_short else "",
+    }
 
 
 @dataclass(frozen=True)

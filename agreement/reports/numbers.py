@@ -114,9 +114,7 @@ class Tile:
     detail: str = ""
 
 
-def number(
-    row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "", signed: bool = False
-) -> Number:
+def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "", signed: bool = False) -> Number:
     """A figure of a table row, with its interval where the table has one."""
     if name not in row:
         return Number(None, reason=_("This report was computed before this figure was added."))

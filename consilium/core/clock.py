@@ -1,4 +1,4 @@
-"""When something was saved, in few words: the time of today, or the day as well."""
+"""When something was, in few words and in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def clock(moment: datetime, *, seconds: bool = True) -> str:
     local = timezone.localtime(moment)
     time = local.strftime("%H:%M:%S" if seconds else "%H:%M")
     return time if local.date() == timezone.localdate() else f"{date_format(local, 'DATE_FORMAT')} {time}"
+
+
+def day(moment: datetime) -> str:
+    """The day in the reader's zone: 21 Nov 2026."""
+    return date_format(timezone.localtime(moment), "DATE_FORMAT")

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from django.db import connection
 from django.db.models import QuerySet
-from django.utils import timezone
-from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
+from consilium.core.clock import day
 from consilium.core.ratings import Ratings, Span, copy_columns, fetch_ratings
 from consilium.core.reasons import Reason
 from consilium.statistics.outcomes import Outcome
@@ -179,7 +178,7 @@ def level_runs(scale: AcuityScale) -> list[JudgeRun]:
 
 def run_date(run: JudgeRun) -> str:
     """The day by which a page identifies a run, in the reader's time zone: 21 Nov 2026."""
-    return date_format(timezone.localtime(run.created_at), "DATE_FORMAT")
+    return day(run.created_at)
 
 
 # What a name leaves out ---------------------------------------------------------------------------------------------
@@ -248,8 +247,8 @@ class Coverage:
         """What the older runs add, in English as in files, with its code; empty if they add nothing."""
         if not self.n_pairs_in_older or self.newest_at is None:
             return ""
-        day = self.newest_at.astimezone(UTC).date().isoformat()  # UTC, so that a file is the same for every reader
-        return Reason.OLDER_RUNS(judge=self.judge, n=self.n_pairs_in_older, date=day)
+        date = self.newest_at.astimezone(UTC).date().isoformat()  # UTC, so that a file is the same for every reader
+        return Reason.OLDER_RUNS(judge=self.judge, n=self.n_pairs_in_older, date=date)
 
 
 def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage]:

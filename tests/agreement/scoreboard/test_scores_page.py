@@ -117,7 +117,13 @@ def test_the_scoreboard_shows_how_many_responses_its_cacs_leaves_out() -> None:
     )  # fmt: skip
     tasks.run_report(report.pk)
     page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode()
-    assert re.search(r"Not included:\s+2 responses with fewer than k positive criteria", page)
+    page = " ".join(page.split())
+    assert "excluded: 2 responses with fewer than 3 positive criteria" in page
+    assert "averaged over the responses with at least 3 positive criteria" in page
+    board = page[page.index('<table class="data scoreboard">') :]
+    cells = re.findall(r'<td class="num">12</td>(.*?)</tr>', board)[0]  # the responses, and their figures
+    behind = ["n = 10" in cell for cell in cells.split("</td>")]
+    assert behind == [False, True, *[False] * (len(behind) - 2)]  # the rank, and then CACS@3 alone
 
 
 def test_menus_name_a_run_by_the_time_in_the_readers_zone(study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -82,6 +83,18 @@ def test_pages_say_what_a_gold_set_a_gold_point_and_the_controls_are(loopback: L
         page = " ".join(client.get(f"/b/{world.benchmark.slug}/{address}").content.decode().split())
         for each in words:
             assert each in page, (address, each)
+
+
+def test_the_menu_of_runs_has_the_day_in_the_readers_zone(loopback: Loopback, client: Client) -> None:
+    world = worked_example()
+    run = world.run(loopback.url)
+    CoverageRun.objects.filter(pk=run.pk).update(created_at=datetime(2026, 3, 2, 20, 53, tzinfo=UTC))
+    world.admin.time_zone = "Asia/Tokyo"
+    world.admin.save(update_fields=["time_zone"])
+    client.force_login(world.admin)
+    entries = client.get(f"/b/{world.benchmark.slug}/validity/").context["entries"]
+    (menu,) = [entry.form.fields["run"].choices for entry in entries if entry.kind.value == "coverage"]
+    assert [label.rpartition(", ")[2] for _id, label in menu] == ["3 March 2026"]
 
 
 def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loopback, client: Client) -> None:
