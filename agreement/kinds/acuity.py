@@ -43,7 +43,7 @@ from agreement.forms import ReportForm, choose
 from agreement.kinds.acuity_figures import figures
 from agreement.kinds.acuity_page import acuity_rows, body, body_of_slice, leading
 from agreement.kinds.kind import Invitation, Kind, Parameters
-from agreement.kinds.shared import headline, tables_of
+from agreement.kinds.shared import cost_in_words, headline, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.sentences import counted, difference, listed
@@ -306,8 +306,8 @@ def methods(report: Report) -> list[str]:
         *release_methods(facts),
         *plan_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
-        f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
-        "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "
+        f"{cost_in_words(ratio, gamma)}; over everything asked, a reading that names no one level, or is missing, "
+        "costs as much as the worst answer. "
         f"Candidates are ranked by that cost, each with the range of ranks that {_ranks(report)} leave open; the "
         "relative level index is that of Kopka et al. 2023.",
         "QWK is Cohen’s kappa with quadratic weights (Cohen 1968), alpha Krippendorff’s ordinal alpha; safety, "

@@ -35,7 +35,7 @@ from agreement.acuity.released_runs import release_methods
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.acuity_page import level_names
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
-from agreement.kinds.shared import tables_of
+from agreement.kinds.shared import cost_in_words, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.numbers import Number, PValue, number
@@ -386,7 +386,7 @@ def methods(report: Report) -> list[str]:
         f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",
-        f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}.",
+        f"{cost_in_words(ratio, gamma)}.",
         "Who is right was compared by McNemar’s exact test (McNemar 1947), the use of the levels by Bowker’s test of "
         "symmetry (Bowker 1948) and by the Stuart–Maxwell test of margins (Stuart 1955; Maxwell 1970) with the "
         "pseudo-inverse of the covariance, whose rank is its degrees of freedom; Holm’s correction over candidates "

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.acuity.parameters import INCLUDE, exponent_in_words, level_label
 from agreement.acuity.readings import IMPORTED
@@ -28,7 +28,14 @@ from scoring.models import AcuityReading
 FORMATS = ("qa", "chat")
 # The page shows at most so many pairs; the file has all of them.
 SHOWN_PAIRS = 60
-STATES = ("n_refused", "n_no_level", "n_several", "n_invalid", "n_missing")
+# Of readings without a single level, in words that follow their number.
+STATES = {
+    "n_refused": gettext_lazy("refused"),
+    "n_no_level": gettext_lazy("without a level"),
+    "n_several": gettext_lazy("with several levels"),
+    "n_invalid": gettext_lazy("unreadable"),
+    "n_missing": gettext_lazy("missing"),
+}
 RANKED = ("cost_all", "under_all", "qwk")
 BOARD = ("accuracy", "over", "under", "severe_under", "cost", "cost_all", "qwk")
 PAIRED = ("accuracy", "over", "under", "cost_all")
@@ -336,7 +343,7 @@ def _board_row(row: Row) -> Context:
         **row,
         "figures": {name: _share(row, name) if name in shares else number(row, name) for name in BOARD},
         "n_asked": row["n_readings"] + row["n_missing"],
-        "states": [row[state] for state in STATES],
+        "states": [(row[state], label) for state, label in STATES.items() if row[state]],
     }
 
 

@@ -37,6 +37,13 @@ def raters_table(*raters: Rater) -> Table:
     return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
 
 
+def cost_in_words(ratio: float, gamma: float) -> str:
+    """What a reading costs, for the methods of a report. With the exponent 0 only the number of errors counts."""
+    if not gamma:
+        return f"A reading below the reference costs {ratio:g} and one above it 1, by however many levels"
+    return f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}"
+
+
 def with_n(label: str, n: int) -> str:
     """The name of a row of a figure, and how many pairs it rests on."""
     return _("%(name)s, n = %(n)s") % {"name": label, "n": f"{n:,}"}

@@ -112,7 +112,7 @@ def triage_bars(rows: Sequence[TriageErrors], palette: Palette, *, x_title: str,
         "severe_under": _("Too low by two or more levels"),
         "under": _("Too low by one level"),
         "over": _("Too high by one level"),
-        "severe_over": _("Too high by two levels or more"),
+        "severe_over": _("Too high by two or more levels"),
     }
     if all(row.severe_under is None for row in rows):
         names = {"under": _("Too low"), "over": _("Too high")}

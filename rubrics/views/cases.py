@@ -49,6 +49,7 @@ def cases(request: SignedInRequest, slug: str) -> HttpResponse:
     total = None if any(chosen.values()) or not form.is_valid() else form.variety.total
     pages = lists.CasePages(ordered, PER_PAGE, shown=lists.SHOWN, total=total)
     page = pages.get_page(request.GET.get("page"))
+    narrowed = any(chosen.values()) or not form.is_valid()
     return render(
         request,
         "rubrics/cases/cases.html",
@@ -58,7 +59,11 @@ def cases(request: SignedInRequest, slug: str) -> HttpResponse:
             "page_obj": page,
             "sort": sort if sort.removeprefix("-") in lists.CASE_ORDERS else "key",
             "columns": _columns(),
-            "narrowed": any(chosen.values()) or not form.is_valid(),
+            "narrowed": narrowed,
+            # Only where there is no other case, since there a reader looks for them.
+            "n_stubs": 0
+            if narrowed or page.object_list
+            else Case.with_stubs.filter(benchmark=benchmark, is_stub=True).count(),
         },
     )
 

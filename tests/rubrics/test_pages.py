@@ -135,6 +135,19 @@ def test_pages_without_anything_say_what_comes_next(admin) -> None:
     assert "The benchmark" in text(admin, "/")
 
 
+@pytest.mark.slow
+def test_the_list_of_cases_says_where_cases_without_a_conversation_are(admin, benchmark) -> None:
+    own = Benchmark.objects.get(slug="bench")
+    for key in ("a", "b"):
+        Case.with_stubs.create(benchmark=own, key=key, conversation=[], is_stub=True)
+    page = " ".join(text(admin, "/b/bench/cases/").split())
+    assert "No cases yet" in page
+    assert "2 cases have data on urgency only and no conversation; they are counted under Acuity." in page
+    assert 'href="/b/bench/case-acuity/"' in page
+    CaseFactory(benchmark=own)
+    assert "data on urgency only" not in text(admin, "/b/bench/cases/")
+
+
 def test_staff_make_benchmarks_and_nobody_else(admin, client) -> None:
     assert admin.post("/benchmarks/new/", {"title": "New", "slug": "new-one"}).status_code == 302
     new_benchmark = Benchmark.objects.get(slug="new-one")

@@ -205,8 +205,10 @@ def test_candidates_are_ranked_by_the_cost_of_everything_asked(
     page = client.get(address(report)).content.decode()
     assert "N has the lowest cost over all questions asked: 1.00 per case, at a relative cost of 5 : 1." in page
     assert "2 over usable" in page and "1 over usable" in page
-    assert page.index("N</") < page.index("3, 0, 0, 0, 0")
-    assert "3 refused" in page
+    board = " ".join(page[page.index('id="board"') : page.index('id="part-errors"')].split())
+    assert board.index("> N <") < board.index('<span class="sub">3 refused</span>') and "0 unreadable" not in board
+    # The contents come before the first table that they lead to.
+    assert page.index('href="#ranking"') < page.index('href="#part-unusable"') < page.index('id="ranking"')
     # A boundary case is in its own table and nowhere else.
     boundary = {row["candidate"]: row for row in table_of(report, "boundary").dicts() if row["aggregate"] == "pooled"}
     assert [boundary[name][what] for name in "MN" for what in ("within", "upper", "above")] == [1, 1, 0, 0, 0, 1]
@@ -428,6 +430,13 @@ def test_methods_name_cases_readings_and_intervals(benchmark: Benchmark, tmp_pat
         "Cohen 1968: Weighted kappa",
     ):
         assert words in text, words
+
+
+def test_methods_of_a_cost_without_distances_name_no_power(benchmark: Benchmark, tmp_path: Path) -> None:
+    small(tmp_path, benchmark)
+    text = methods_of(reported(benchmark, gamma=0)).text
+    assert "A reading below the reference costs 5 and one above it 1, by however many levels; over" in text
+    assert "^0" not in text
 
 
 def test_others_do_not_get_in(benchmark: Benchmark, tmp_path: Path) -> None:
