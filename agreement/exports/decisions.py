@@ -75,6 +75,7 @@ class DecisionExport:
         other = Response.objects.filter(case__benchmark=self.benchmark).exclude(setting="chat").exists()
         # Only a benchmark with several settings needs the column that tells them apart.
         self.columns = (*COLUMNS, "setting") if other else COLUMNS
+        self._stage = "" if self.rater.is_judge else STAGE  # a judge has none; an import takes both
         kind, _colon, name = self.rater.label.partition(":")
         self._person = name.rpartition("@")[0] if kind == "physician" else ""
 
@@ -93,7 +94,7 @@ class DecisionExport:
                     "criterion": window.criteria[criterion],
                     "rater": self._person or self.rater.label,
                     "outcome": WORDS[code],
-                    "stage": STAGE,
+                    "stage": self._stage,
                     "note": window.notes.get((response, criterion), ""),
                     "setting": setting,
                 }
@@ -106,7 +107,7 @@ class DecisionExport:
         """
         yield ",".join(self.columns) + "\n"
         rater = self._person or self.rater.label
-        middle = [beginning((rater, WORDS[code], STAGE), is_text=(True, False, False)) for code in sorted(WORDS)]
+        middle = [beginning((rater, WORDS[code], self._stage), is_text=(True, False, False)) for code in sorted(WORDS)]
         with_setting = "setting" in self.columns
         for window in self._windows():
             first, last = {}, {}

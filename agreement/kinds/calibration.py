@@ -63,7 +63,11 @@ def _constant_number(benchmark: Benchmark) -> str:
     if len(numbers) < 2:
         return words
     counted_cases = [
-        ngettext("%(number)s criteria: %(n)s case", "%(number)s criteria: %(n)s cases", n)
+        ngettext(
+            "%(number)s positive criteria: %(n)s case",
+            "%(number)s positive criteria: %(n)s cases",
+            n,
+        )
         % {"number": number, "n": f"{n:,}"}
         for number, n in sorted(numbers.items())
     ]

@@ -64,9 +64,9 @@ class Kind:
     makes the tables from them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of
     decisions behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them
     with their labels; by default the first). ``headline`` is the name of the kind's leading figure, and its number of
-    decimals. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and gives the
-    digest that ``compute`` would: a report is stale where it differs from its own. ``interval_rules`` are those that
-    intervals of the kind can be made by.
+    decimals; ``headline_unit`` is "%" for a share that its page shows in percent. ``methods`` are English sentences for
+    a paper. ``digest`` reads the inputs as they stand now and gives the digest that ``compute`` would: a report is
+    stale where it differs from its own. ``interval_rules`` are those that intervals of the kind can be made by.
     """
 
     value: str
@@ -80,6 +80,7 @@ class Kind:
     body: Callable[[Report, str], Context]
     figures: Callable[[Report], Iterator[Figure]] = nothing_to_draw
     headline: tuple[_StrOrPromise, int] | None = None
+    headline_unit: str = ""
     pairs: Callable[[Report, str], Read] | None = None
     sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
     methods: Callable[[Report], list[str]] = no_methods

@@ -83,12 +83,14 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     rows = []
     for report in shown:
         headline = None
-        shown_as = kind_of(report).headline
+        kind = kind_of(report)
+        shown_as = kind.headline
         if shown_as and stored.get(report.pk):
             name, digits = shown_as
+            scale = 100.0 if kind.headline_unit == "%" else 1.0
             # An older report does not say whose figure it is.
             figure = {"of": "", **stored[report.pk]}
-            headline = name, figure.pop("of"), Number(**figure, digits=digits)
+            headline = name, figure.pop("of"), Number(**figure, digits=digits, unit=kind.headline_unit, scale=scale)
         rows.append(
             {
                 "report": report,

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new
 from scoring.models import Judge, JudgeRun, JudgeRunItem
@@ -50,6 +51,16 @@ class MeasurementPlan:
     def cases(self) -> int:
         """On how many cases they are."""
         return len(np.unique(self.drawn.case))
+
+    @property
+    def lacks_cases(self) -> bool:
+        """Whether they are too few for an interval, also if all pairs count."""
+        return self.cases < self.needed
+
+    @property
+    def needed(self) -> int:
+        """The number of cases from which on there is an interval."""
+        return MINIMUM_EFFECTIVE_CASES
 
     @property
     def verdicts(self) -> int:

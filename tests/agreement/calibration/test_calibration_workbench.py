@@ -240,7 +240,8 @@ def test_differing_numbers_of_criteria_are_shown_before_and_refused_in_the_reade
     study.group("A", lambda pair: "met")
     base = f"/b/{study.benchmark.slug}/calibration"
     form = " ".join(signed_in(study.admin).get(f"{base}/").content.decode().split())
-    assert "Cases with responses by physicians: 2 criteria: 1 case; 6 criteria: 4 cases. The calibration is" in form
+    counts = "2 positive criteria: 1 case; 6 positive criteria: 4 cases"
+    assert f"Cases with responses by physicians: {counts}. The calibration is" in form
     assert "refused if the cases of the chosen candidate have different numbers." in form
     errors = {}
     for language in ("en", "zh-hans"):

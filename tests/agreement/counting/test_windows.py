@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -250,6 +252,8 @@ def test_decisions_are_written_as_the_one_csv_writer_would(study: Study, rater: 
         assert (plain.written, plain.left_out) == (quick.written, quick.left_out)
         assert quick.written > 50
     assert len(set(files)) == 1
+    stages = {record["stage"] for record in csv.DictReader(io.StringIO(files[0]))}
+    assert stages == ({""} if rater == "run" else {"annotator"})
     assert '"\'-""alpha"", first"' in files[0]
     assert ("'=1+1" in files[0]) == (rater == "physician")
     assert ("'@tools" in files[0]) == several_settings

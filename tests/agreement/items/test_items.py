@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import defaultdict
 from math import log
 from pathlib import Path
@@ -260,6 +261,16 @@ def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, repo
 
 
 @pytest.mark.slow
+def test_the_list_of_reports_has_the_share_in_the_unit_of_its_page(study: Study, report: Report) -> None:
+    client = Client()
+    client.force_login(study.admin)
+    rate = report.result["facts"]["headline"]["value"]
+    shown = f"{100 * rate:.1f}%"
+    base = f"/b/{study.benchmark.slug}/agreement/"
+    assert shown in client.get(f"{base}{report.public_id}/").content.decode()
+    assert re.search(rf"Share of pairs with disagreement\s.*{shown}", client.get(base).content.decode(), re.S)
+
+
 def test_the_command_writes_the_tables_of_the_report(study: Study, report: Report, tmp_path: Path) -> None:
     given = ("--benchmark", study.benchmark.slug, "--rater", "group:A", "--rater", "group:B", "--out", str(tmp_path))
     call_command("item_analysis", *given, stdout=io.StringIO())

@@ -541,6 +541,9 @@ def test_the_page_measures_and_shows_the_version_that_was_measured(
     assert "Not measured yet" in text_of(client.get(base))
     size = text_of(client.get(f"{base}susceptibility/size", {"reference": "group:A@checked", "pairs": 3, "seed": 0}))
     assert "<b>201</b> requests" in size and "3 of 5 failing pairs" in size
+    size = " ".join(size.split())
+    assert "A pair counts only if the judge also finds it failing in the unchanged response" in size
+    assert "There will be no interval: the pairs are from" in size and ", and 5 are needed." in size
     refused = client.post(f"{base}susceptibility/", {"reference": "group:A@checked", "pairs": 201, "seed": 0})
     assert refused.status_code == 422
     begun = client.post(f"{base}susceptibility/", {"reference": "group:A@checked", "pairs": 3, "seed": 0})
