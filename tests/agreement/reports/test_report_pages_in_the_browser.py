@@ -74,6 +74,8 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     region = page.locator("figure.figure .chart").first
     assert region.evaluate("own => own.scrollWidth > own.clientWidth && own.tabIndex === 0")
     assert region.get_attribute("aria-label")
+    # Shades at both sides, as of a table, say that there is more.
+    assert region.evaluate("own => getComputedStyle(own).backgroundImage").count("linear-gradient") == 4
     page.set_viewport_size({"width": 768, "height": 1000})
 
     # A mark of the figure leads to the decisions behind it.

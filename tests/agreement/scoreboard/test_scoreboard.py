@@ -411,6 +411,7 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     assert "k = 3 is not signed" in html
     # Of the slice: every second case, each with as many criteria.
     assert "12 effective cases support these figures" in html
+    assert "one large case, with many of the responses or decisions counted, counts less than" in " ".join(html.split())
     assert "Base a claim on at least 30" in html and "a threshold that is rarely reached, need 100" in html
     assert "rubric_score_se in the files" in methods and "HealthBench’s bootstrap_std" in methods
     assert "Rank by Rubric Accuracy among 4" in html
