@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from accounts.models import PhysicianProfile
 from annotation.allocation.specialties import case_specialty, matching
@@ -17,7 +17,7 @@ from annotation.dashboard.names import People, Person
 from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.eligibility import eligibilities
 from annotation.selectors.languages_read import unreadable_pairs
-from annotation.services.slots.free_slots import annotators_of, refusals, stuck_slots
+from annotation.services.slots.free_slots import StuckSlot, annotators_of, free_slots, refusals
 from consilium.core.order import natural
 from rubrics.models import Case, Response
 
@@ -29,7 +29,8 @@ FREE = "unassigned"
 class WorkItem:
     """One response in the hands of one annotator, or of nobody."""
 
-    public_id: str
+    public_id: str  # of the assignment; empty in the pool
+    code: str  # by which the handover names the piece: the assignment, or the response and the number of the free slot
     case: str
     candidate: str
     status: str
@@ -41,8 +42,8 @@ class WorkItem:
 
     @property
     def movable(self) -> bool:
-        """Whether it may be handed over: its annotator has not finished it."""
-        return bool(self.public_id) and self.status in OPEN
+        """Whether it may be handed over: it is in the pool, or its annotator has not finished it."""
+        return self.status == FREE or self.status in OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +89,64 @@ def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
     )
 
 
-def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | None) -> Page[Any]:
-    """A page of pieces, in a fixed number of queries; a piece in the pool has the reason why nobody may take it."""
-    rows: QuerySet[Any]
-    rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
+class _PoolLast(Sequence[Assignment | Slot]):
+    """The assignments, then the free slots, as a paginator reads them: each by a slice of its own."""
+
+    def __init__(self, assignments: QuerySet[Assignment], free: QuerySet[Slot]) -> None:
+        self.assignments, self.free = assignments, free
+        self.assigned = assignments.count()
+        self.length = self.assigned + free.count()
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, rows: Any) -> Any:
+        start, stop = rows.start or 0, self.length if rows.stop is None else rows.stop
+        first = list(self.assignments[start:stop]) if start < self.assigned else []
+        after = max(0, stop - self.assigned)
+        return [*first, *(self.free[max(0, start - self.assigned) : after] if after else ())]
+
+
+def page_of(
+    batch: Batch, chosen: PieceFilter, people: People, *, number: str | None, stuck: Collection[StuckSlot]
+) -> Page[Any]:
+    """A page of pieces, those in the pool last, in a fixed number of queries.
+
+    A piece in the pool has the reason why nobody may take it, by ``stuck``, the batch's stuck slots.
+    """
+    rows: Any
+    if chosen.status == FREE:
+        rows = free_slots_of(batch, chosen)
+    elif chosen.status:
+        rows = assignments_of(batch, chosen, people)
+    else:
+        rows = _PoolLast(assignments_of(batch, chosen, people), free_slots_of(batch, chosen))
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
-    stuck = (
-        {stuck_slot.slot.pk: stuck_slot.reasons for stuck_slot in stuck_slots(batch)} if chosen.status == FREE else {}
-    )
-    page.object_list = [_piece(row, people, stuck) for row in page.object_list]
+    reasons = {stuck_slot.slot.pk: stuck_slot.reasons for stuck_slot in stuck}
+    page.object_list = [_piece(row, people, reasons) for row in page.object_list]
     return page
+
+
+def code_of(piece: Assignment | Slot) -> str:
+    """The name of a piece in the handover: the assignment's id, or the id of the response and the slot's number."""
+    return piece.public_id if isinstance(piece, Assignment) else f"{piece.response.public_id}.{piece.number}"
 
 
 def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str, ...]]) -> WorkItem:
     if isinstance(row, Slot):
         response = row.item.response
         return WorkItem(
-            "", response.case.key, response.candidate.name, FREE, None, None, None, None, stuck.get(row.pk, ())
-        )
+            "", code_of(row), response.case.key, response.candidate.name, FREE,
+            None, None, None, None, stuck.get(row.pk, ()),
+        )  # fmt: skip
     since = {
         "accepted": row.accepted_at, "submitted": row.submitted_at, "in_check": row.submitted_at,
         "returned": row.submitted_at, "released": row.released_at,
     }.get(row.status, row.started_at)  # fmt: skip
     checker = people[row.checker_id] if row.checker_id and row.status in ("submitted", "in_check", "returned") else None
     return WorkItem(
-        row.public_id, row.case.key, row.response.candidate.name, row.status, people[row.annotator_id], checker, since,
+        row.public_id, code_of(row), row.case.key, row.response.candidate.name, row.status, people[row.annotator_id],
+        checker, since,
         row.lease_until if row.status == "not_started" else None,
     )  # fmt: skip
 
@@ -122,15 +156,20 @@ PIECE_COLUMNS = ("batch", "case", "candidate", "setting", "sample", "physician",
 
 
 def piece_rows(batch: Batch, chosen: PieceFilter, people: People) -> Iterator[dict[str, Any]]:
-    """Rows of the CSV: the pieces that match the filter, physicians by pseudonym."""
-    if chosen.status == FREE:
-        for slot in free_slots_of(batch, chosen).iterator():
-            response = slot.item.response
-            yield {
-                "batch": batch.title, "case": response.case.key, "candidate": response.candidate.name,
-                "setting": response.setting, "sample": response.sample, "status": FREE,
-            }  # fmt: skip
+    """Rows of the CSV: the pieces that match the filter, those in the pool last, physicians by pseudonym."""
+    if chosen.status != FREE:
+        yield from _assignment_rows(batch, chosen, people)
+    if chosen.status not in ("", FREE):
         return
+    for slot in free_slots_of(batch, chosen).iterator():
+        response = slot.item.response
+        yield {
+            "batch": batch.title, "case": response.case.key, "candidate": response.candidate.name,
+            "setting": response.setting, "sample": response.sample, "status": FREE,
+        }  # fmt: skip
+
+
+def _assignment_rows(batch: Batch, chosen: PieceFilter, people: People) -> Iterator[dict[str, Any]]:
     for row in assignments_of(batch, chosen, people).iterator():
         yield {
             "batch": batch.title, "case": row.case.key, "candidate": row.response.candidate.name,
@@ -154,7 +193,7 @@ class Taker:
     """Somebody who may take work over, with the pieces they may take and the work they have open already."""
 
     person: Person
-    pieces: list[Assignment]
+    pieces: list[Assignment | Slot]
     load: int
     capacity: int | None
 
@@ -166,16 +205,31 @@ class Taker:
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """Open pieces of a batch that are to leave their holders, and who may take them."""
+    """Open pieces of a batch that are to leave their holders or the pool, and who may take them."""
 
     batch: Batch
-    pieces: list[Assignment]
+    pieces: list[Assignment | Slot]
     holders: list[Person]
     takers: list[Taker]
 
     def number(self, status: str) -> int:
         """Pieces in this state."""
-        return sum(piece.status == status for piece in self.pieces)
+        return sum(isinstance(piece, Assignment) and piece.status == status for piece in self.pieces)
+
+    @property
+    def assigned(self) -> int:
+        """Pieces that an annotator has."""
+        return len(self.pieces) - self.pooled
+
+    @property
+    def codes(self) -> list[str]:
+        """The names of the pieces, as the list sends them."""
+        return [code_of(piece) for piece in self.pieces]
+
+    @property
+    def pooled(self) -> int:
+        """Pieces that nobody has."""
+        return sum(isinstance(piece, Slot) for piece in self.pieces)
 
     @property
     def untouched(self) -> int:
@@ -200,14 +254,26 @@ def movable(batch: Batch, *, public_ids: Collection[str], holder: int | None) ->
     return rows.order_by("position", "pk")
 
 
-def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> HandOver:
+def movable_free(batch: Batch, *, codes: Collection[str]) -> QuerySet[Slot]:
+    """The chosen free slots, each named by `code_of`; unknown names and slots that are taken since are left out."""
+    chosen = Q(pk__in=())
+    for code in codes:
+        response, _dot, number = code.partition(".")
+        if number.isascii() and number.isdecimal() and len(number) < 5:
+            chosen |= Q(item__response__public_id=response, number=int(number))
+    rows = free_slots([batch.pk]).filter(chosen).exclude(item__batch__imported=True)
+    return rows.select_related("item__response").defer("item__response__text").order_by("pk")
+
+
+def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People, *, free: Collection[Slot] = ()) -> HandOver:
     """What would move, and who may take it: most pieces first, then least open work; a fixed number of queries.
 
-    The rules are those of `annotation.services.slots.reassign`, which checks them again when the work moves.
+    The rules are those of `annotation.services.slots.reassign` and `assign`, which check them again when work moves.
     """
-    pieces = list(rows)
+    assigned = list(rows)
+    pieces: list[Assignment | Slot] = [*assigned, *free]
     holders = sorted(
-        (people[user] for user in {piece.annotator_id for piece in pieces}), key=lambda p: natural(p.shown)
+        (people[user] for user in {piece.annotator_id for piece in assigned}), key=lambda p: natural(p.shown)
     )
     able = _able(batch, people)
     load: dict[int, int] = dict(
@@ -234,7 +300,9 @@ def _able(batch: Batch, people: People) -> list[int]:
     return [user for user in active if user in people and (user not in may or may[user].may_get_work)]
 
 
-def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[int]) -> dict[int, list[Assignment]]:
+def _takeable(
+    batch: Batch, pieces: Collection[Assignment | Slot], users: Collection[int]
+) -> dict[int, list[Assignment | Slot]]:
     """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
     excluded: dict[int, set[int]] = {user: set() for user in users}
@@ -256,10 +324,10 @@ def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[in
     unread: set[tuple[int, int]] = set()
     if batch.match_languages:
         unread = unreadable_pairs({piece.case_id for piece in pieces}, users)
-    taken: dict[int, list[Assignment]] = {}
+    taken: dict[int, list[Assignment | Slot]] = {}
     for user in users:
         # One piece of a response is enough for one person, even where two of its holders are chosen.
-        mine: dict[int, Assignment] = {}
+        mine: dict[int, Assignment | Slot] = {}
         for piece in pieces:
             if (
                 piece.response_id not in excluded[user]

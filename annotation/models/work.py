@@ -164,6 +164,21 @@ class Slot(models.Model):
     def __str__(self) -> str:
         return f"{self.item}, {self.number}"
 
+    @property
+    def response(self) -> Response:
+        """The response of the item."""
+        return self.item.response
+
+    @property
+    def response_id(self) -> int:
+        """Id of the item's response."""
+        return self.item.response_id
+
+    @property
+    def case_id(self) -> int:
+        """Id of the case of the item's response."""
+        return self.item.response.case_id
+
 
 class Part(models.TextChoices):
     """The one role that a person has for a response."""

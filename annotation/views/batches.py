@@ -153,6 +153,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
     line, physicians = boards.batch_board(row, people, at=timezone.now())
     form = PieceForm(request.GET, physicians=[physician.person for physician in physicians])
     chosen = form.chosen()
+    stuck = stuck_slots(row)
     context = {
         "benchmark": row.group.benchmark,
         "batch": row,
@@ -163,12 +164,12 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "sort": request.GET.get("sort", ""),
         "conflicts": conflicts_of(row),
         "frame": _frame(row),
-        "stuck": stuck_slots(row),
+        "stuck": stuck,
         "stuck_checks": [] if row.status == Batch.Status.CLOSED else stuck_checks([row.pk]),
         "unread": [(people[work.annotator], work) for work in unread_work([row.pk])]
         if row.status != Batch.Status.CLOSED
         else [],
-        "page": pieces.page_of(row, chosen, people, number=request.GET.get("page")),
+        "page": pieces.page_of(row, chosen, people, number=request.GET.get("page"), stuck=stuck),
         "piece_form": form,
         "chosen": chosen,
         "rename_form": RenameForm(initial={"title": row.title}),

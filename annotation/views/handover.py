@@ -18,9 +18,9 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import User
 from annotation import access
 from annotation.dashboard.names import people_of
-from annotation.dashboard.pieces import HandOver, hand_over_of, movable
+from annotation.dashboard.pieces import HandOver, Taker, hand_over_of, movable, movable_free
 from annotation.labels.handover_views import hand_over_cases
-from annotation.models import Assignment, Batch
+from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.unread_work import unread
 from annotation.services import slots
 from annotation.writing.admin_views import hand_over as hand_over_writing
@@ -35,8 +35,8 @@ POOL = "pool"
 def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Show how much work would move and who may take it; POST moves it.
 
-    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person, with ``unread`` only what is in
-    languages that they do not read. htmx gets the content of a dialog.
+    ``piece`` names pieces, also those in the pool, ``physician`` (a pseudonym) all open work of one person, with
+    ``unread`` only what is in languages that they do not read. htmx gets the content of a dialog.
     """
     batch = access.get_administered_batch(request.user, slug, public_id)
     if batch.kind == Batch.Kind.LABEL:
@@ -51,7 +51,8 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     only_unread = holder is not None and bool(params.get("unread"))
     if only_unread:
         rows = unread(rows)
-    moved = hand_over_of(batch, rows, people)
+    free = movable_free(batch, codes=pieces) if holder is None else ()
+    moved = hand_over_of(batch, rows, people, free=list(free))
     if request.method == "POST":
         gold = Assignment.objects.filter(batch=batch, annotator=holder, purpose=Assignment.Purpose.GOLD)
         beside = unread(gold) if only_unread else gold.none()
@@ -72,7 +73,8 @@ def _move(
         if not moved.pieces:
             raise DomainError(_("Nothing was moved: this work has already been submitted or moved."))
         if to == POOL:
-            number = slots.release(assignments=moved.pieces, by=request.user, at=timezone.now())
+            assigned = [piece for piece in moved.pieces if isinstance(piece, Assignment)]
+            number = slots.release(assignments=assigned, by=request.user, at=timezone.now())
             words = ngettext(
                 "%(number)d assignment is back in the pool.", "%(number)d assignments are back in the pool.", number
             ) % {"number": number}
@@ -81,16 +83,15 @@ def _move(
             if taker is None:
                 raise DomainError(_("Choose who takes over the work, or return it to the pool."))
             user = User.objects.get(pk=taker.person.user)
-            taken = {piece.pk for piece in taker.pieces}
-            left = [piece for piece in moved.pieces if piece.pk not in taken]
-            why = slots.why_not(to=user, assignments=left, at=timezone.now()) if left else ""
-            number = slots.reassign(assignments=taker.pieces, to=user, by=request.user, at=timezone.now())
+            left = [piece for piece in moved.pieces if piece not in taker.pieces]
+            why = slots.why_not(to=user, batch=batch, pieces=left, at=timezone.now()) if left else ""
+            number = _give(batch, taker, user, by=request.user)
             words = ngettext(
                 "%(person)s has %(number)d more assignment.", "%(person)s has %(number)d more assignments.", number
             ) % {"person": taker.person.shown, "number": number}
         if beside.exists():
             slots.release(assignments=beside, by=request.user, at=timezone.now())
-        stayed = len(moved.pieces) - number
+        stayed = len(moved.pieces) - number - (moved.pooled if to == POOL else 0)
         if stayed:
             words += " " + ngettext(
                 "%(number)d assignment was not moved.", "%(number)d assignments were not moved.", stayed
@@ -100,6 +101,15 @@ def _move(
     except DomainError as refused:
         messages.error(request, str(refused))
     return redirect(back)
+
+
+@transaction.atomic
+def _give(batch: Batch, taker: Taker, user: User, *, by: User) -> int:
+    """Give the taker all that they may take, from annotators and from the pool; returns how many pieces."""
+    assigned = [piece for piece in taker.pieces if isinstance(piece, Assignment)]
+    free = [piece for piece in taker.pieces if isinstance(piece, Slot)]
+    number = slots.reassign(assignments=assigned, to=user, by=by, at=timezone.now()) if assigned else 0
+    return number + (slots.assign(free=free, batch=batch, to=user, at=timezone.now()) if free else 0)
 
 
 def _back(batch: Batch, physician: str) -> str:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import services
-from annotation.models import Assignment, Batch, BatchItem, Membership, Physician
+from annotation.models import Assignment, Batch, BatchItem, Membership, Physician, Slot
 from rubrics.models import Response
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import (
@@ -392,14 +392,20 @@ def test_the_terms_name_candidates_and_kinds_as_people_do(client: Client) -> Non
     assert candidate.public_id not in page
 
 
-def test_the_list_of_assignments_says_that_the_pool_is_not_in_it(workshop: Workshop) -> None:
+def test_the_list_of_assignments_has_the_pool_in_it_last(workshop: Workshop) -> None:
     client = signed_in(workshop.admin)
     url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
-    words = "Responses that no one has been assigned or has claimed are not in this list."
-    everything = client.get(url).content.decode()
-    assert everything.count(words) == 1
-    assert 'href="?status=unassigned#pieces"' in everything
-    assert words not in client.get(url, {"status": "unassigned"}).content.decode()
+    first = workshop.people()[0]
+    released = Assignment.objects.filter(annotator=first).count()
+    total = Slot.objects.filter(item__batch=workshop.batch).count()
+    client.post(f"{url}handover/", {"physician": first.pseudonyms.get().pseudonym, "to": "pool"})
+    page = client.get(url).content.decode()
+    shown = page[page.index('id="pieces-form"') :]
+    assert shown.count('name="piece"') == total
+    assert shown.count("In the pool") == 2 * released > 0  # in the label of the box, and as the state
+    assert shown.rindex("Not started") < shown.index("In the pool")
+    rows = csv.DictReader(io.StringIO(b"".join(client.get(f"{url}pieces.csv")).decode()))
+    assert [row["status"] for row in rows] == ["not_started"] * (total - released) + ["unassigned"] * released
 
 
 def test_the_stop_dialog_says_to_hand_over_first(workshop: Workshop) -> None:

@@ -4,6 +4,7 @@ from annotation.services.slots.claims import available, available_in, claim_next
 from annotation.services.slots.free_slots import StuckSlot, put_off, stuck_slots
 from annotation.services.slots.leases import release_abandoned, release_expired, settle_gold
 from annotation.services.slots.returns import (
+    assign,
     put_back_check,
     reassign,
     release,
@@ -17,6 +18,7 @@ from annotation.services.slots.returns import (
 
 __all__ = [
     "StuckSlot",
+    "assign",
     "available",
     "available_in",
     "claim_next",

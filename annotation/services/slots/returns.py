@@ -17,7 +17,7 @@ from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.notices import notify_of_passed_work
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
-from annotation.services.slots.free_slots import annotators_of, matching_cases, open_in_group, refusals
+from annotation.services.slots.free_slots import annotators_of, free_slots, matching_cases, open_in_group, refusals
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.transitions import transition
@@ -95,20 +95,39 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
     return len(rows)
 
 
-def why_not(*, to: User, assignments: Iterable[Assignment], at: datetime) -> str:
-    """Why ``to`` cannot take over this open work, in one sentence for each batch; empty if they can."""
-    reasons = []
-    rows = list(assignments)
-    for batch in {row.batch_id: row.batch for row in rows}.values():
-        try:
-            with transaction.atomic():
-                _refuse_new_hand(to, batch, [row for row in rows if row.batch_id == batch.pk], at)
-        except DomainError as refused:
-            reasons.append(str(refused))
-    return " ".join(reasons)
+@transaction.atomic
+def assign(*, free: Iterable[Slot], batch: Batch, to: User, at: datetime) -> int:
+    """Give free slots of the batch to an annotator of its group; returns how many.
+
+    `DomainError` with the reason, and nothing is assigned, if ``to`` may not take all of it. Slots that were claimed
+    meanwhile stay where they are; `Conflict` if none is left, or if the batch is closed.
+    """
+    lock_batch_shared(batch.pk)
+    batch = Batch.objects.select_related("group__benchmark").get(pk=batch.pk)
+    ids = {slot.pk for slot in free}
+    # The locks may have been granted after another transaction's commit, which only the second query sees.
+    locked = list(Slot.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=ids).order_by("pk"))
+    rows = free_slots([batch.pk]).filter(pk__in=[slot.pk for slot in locked]).select_related("item__response")
+    slots = list(rows.order_by("pk"))
+    if not slots or batch.imported or batch.status == Batch.Status.CLOSED:
+        raise Conflict(_("This work has already been claimed, or its batch is closed, so it was not moved."))
+    _refuse_new_hand(to, batch, slots, at)
+    given = [give(slot=slot, annotator=to, batch=batch, at=at) for slot in slots]
+    notify_of_passed_work(assignments=given, to=to.pk, at=at)
+    return len(given)
 
 
-def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: datetime) -> None:
+def why_not(*, to: User, batch: Batch, pieces: Sequence[Assignment | Slot], at: datetime) -> str:
+    """Why ``to`` cannot take over this work of the batch, in a sentence; empty if they can."""
+    try:
+        with transaction.atomic():
+            _refuse_new_hand(to, batch, pieces, at)
+    except DomainError as refused:
+        return str(refused)
+    return ""
+
+
+def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment | Slot], at: datetime) -> None:
     """`DomainError` with the reason why ``to`` cannot take over these rows of the batch."""
     member = annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=to.pk).first()
     if member is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import date, timedelta
 
 import pytest
@@ -408,6 +409,39 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(wor
     )
     again = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "Nothing was moved" in again.content.decode()
+
+
+def test_work_of_somebody_who_was_stopped_goes_from_the_pool_to_a_named_colleague(workshop: Workshop) -> None:
+    first, second = workshop.people()
+    client = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
+    url = f"{base}handover/"
+    name = second.pseudonyms.get().pseudonym
+    client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"})
+    Membership.objects.filter(user=first).update(active=False)
+    free = re.findall(r'name="piece"\s+value="([^"]+)"', client.get(f"{base}?status=unassigned").content.decode())
+    assert len(free) == 3
+    held = Assignment.objects.filter(annotator=second).exclude(status="released")[0]
+    question = client.get(url, {"piece": [*free, held.public_id]}).content.decode()
+    assert "Hand over 4 assignments" in question
+    assert "3 responses come from the pool: no one has claimed them." in question
+    assert "Release to the pool" in question
+    question = client.get(url, {"piece": [*free, "unknown.1", "x.²"]}).content.decode()
+    assert "They are in the pool: no one has claimed them." in question
+    assert f'<option value="{name}">' in question
+    assert f'<option value="{first.pseudonyms.get().pseudonym}">' not in question
+    assert "Release to the pool" not in question
+    assert question.count('name="piece"') == 3
+    # With room for two, two move; a second sending finds that one is left, and nobody has room for it.
+    Membership.objects.filter(user=second, role="annotator").update(capacity=5)
+    page = client.post(url, {"piece": free, "to": name}, follow=True).content.decode()
+    assert "2 more assignments." in page
+    assert "1 assignment was not moved." in page
+    assert "has 3 open responses and a capacity of 5" not in page
+    assert Assignment.objects.filter(annotator=second, status="not_started").count() == 5
+    page = client.post(url, {"piece": free, "to": name}, follow=True).content.decode()
+    assert "Choose who takes over the work" in page
+    assert Assignment.objects.filter(annotator=second, status="not_started").count() == 5
 
 
 def test_what_stays_behind_is_explained_and_a_dead_end_has_a_way_out(workshop: Workshop) -> None:
