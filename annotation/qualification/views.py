@@ -83,7 +83,7 @@ def _page(
     administers = is_admin(request.user, benchmark)
     context = {
         "benchmark": benchmark,
-        "cannot_qualify": _cannot_qualify(benchmark) if rule.required else "",
+        "cannot_qualify": _cannot_qualify(benchmark) if rule.required or administers else "",
         "rule": rule,
         "rule_form": rule_form or RuleForm.as_filled_in(request.POST, rule),
         "import_form": import_form or KeyImportForm(initial={"use": request.POST.get("use") or request.GET.get("use")}),
