@@ -38,12 +38,12 @@ from rubrics.acuity.services import get_or_make_scale
 from rubrics.acuity.stored import scale_of
 from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.registry import Counts
+from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import AcuityScale, Benchmark, Case
 from rubrics.parsing.acuity_files import LONG, WIDE, WITHOUT_FIRST, AcuityReader, AcuityRecords, Vote
 from rubrics.parsing.faults import Faults
 
 CHUNK = 5000
-SHOWN_KEYS = 3  # of the cases that a benchmark does not have
 SHAPES = (LONG, WIDE)
 
 
@@ -162,20 +162,16 @@ def _new_votes(
 
 def _refuse_unknown_cases(votes: Sequence[Vote], cases: Mapping[str, int], faults: Faults) -> None:
     """Note the votes on cases that the benchmark does not have, as one fault however many lines there are."""
-    # A row of a wide file has several votes, and its case is at fault once.
-    unknown = {vote.line: vote.case[:80] for vote in votes if vote.case not in cases}
-    if not unknown:
-        return
-    keys = list(dict.fromkeys(unknown.values()))
-    if len(unknown) == 1:
-        message = _("There is no case “%(key)s” in this benchmark.") % {"key": keys[0]}
-    else:
-        shown = ", ".join(f"“{key}”" for key in keys[:SHOWN_KEYS]) + (" …" if len(keys) > SHOWN_KEYS else "")
-        message = _(
+    unknown = UnknownCases(
+        _(
             "%(n)s lines name cases that are not in this benchmark (%(keys)s). Import the readings or the cases first, "
             "then the votes."
-        ) % {"n": len(unknown), "keys": shown}
-    faults.add(min(unknown), "case", message)
+        )
+    )
+    for vote in votes:
+        if vote.case not in cases:
+            unknown.add(vote.line, "case", vote.case)
+    unknown.note(faults)
 
 
 def _is_same(vote: Vote, before: CastVote) -> bool:

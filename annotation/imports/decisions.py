@@ -20,6 +20,7 @@ from consilium.core.limits import MAX_GROUP_NAME_LENGTH
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
+from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Response, RubricItem
 from rubrics.parsing.decisions import DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
@@ -39,11 +40,21 @@ class RubricSheet:
 
 
 class Places:
-    """Finds the response and the criterion that a row of a file names; a row without a match is a fault."""
+    """Finds the response and the criterion that a row of a file names; a row without a match is a fault.
+
+    Rows that name unknown cases are one fault together, which `note_unknown_cases` adds after the last row.
+    """
 
     def __init__(self, benchmark: Benchmark, faults: Faults) -> None:
         self.benchmark = benchmark
         self.faults = faults
+        self.unknown = UnknownCases(
+            _(
+                "%(n)s lines name cases that are not in this benchmark, or have no published rubric (%(keys)s). Import "
+                "these cases or publish their rubrics first, or correct the short names."
+            ),
+            single=_("There is no case “%(key)s” with a published rubric in this benchmark."),
+        )
         self._rubrics: dict[str, RubricSheet] = {}
         self._responses: dict[tuple[int, str, int], dict[str, int]] = {}
 
@@ -73,12 +84,15 @@ class Places:
         """The rubric, the response and the criterion of a row."""
         sheet = self._rubrics.get(record.case)
         if sheet is None:
-            message = _("There is no case “%(key)s” with a published rubric in this benchmark.")
-            self.faults.add(record.line, "case", message % {"key": record.case[:80]})
+            self.unknown.add(record.line, "case", record.case)
             return None
         response = self._response(record, sheet)
         criterion = self._criterion(record, sheet)
         return (sheet, response, criterion) if response and criterion else None
+
+    def note_unknown_cases(self) -> None:
+        """Add the rows whose case is unknown to the faults."""
+        self.unknown.note(self.faults)
 
     def _response(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
         by_setting = self._responses.get((sheet.case, record.candidate, record.sample), {})
@@ -190,6 +204,7 @@ def import_decisions(
                         note=record.note,
                     )
                 )
+    places.note_unknown_cases()
     faults.refuse_if_any()
     writer.write()
     counts = report(writer, group_created)

@@ -212,6 +212,7 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
             message = _("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH}
             faults.add(record.line, "explanation", message)
         decisions_by_response[response][criterion] = (record.outcome, explanation)
+    places.note_unknown_cases()
     for response, decisions in decisions_by_response.items():
         missing = len(rubric_of[response][1]) - len(decisions)
         if missing:

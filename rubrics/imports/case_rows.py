@@ -55,7 +55,7 @@ class CaseWriter:
         self.unknown_roles: Counter[str] = Counter()
         self.unknown_citations = 0  # of documents that the benchmark does not have
         self._citations: dict[str, Citation] = {}
-        self.repeated: list[tuple[int, str]] = []  # line and text of criteria that a new case has twice
+        self.repeated: list[tuple[int, str]] = []  # line (of the second) and text of criteria that a new case has twice
         self.without_score: list[int] = []  # lines of cases whose criteria are all negative
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
         self._may_exist = Case.with_stubs.filter(benchmark=benchmark).exists()
@@ -76,8 +76,7 @@ class CaseWriter:
             return ids
         new = [record for record in records if record.key not in known]
         for record in new:
-            occurrences = Counter(criterion.text for criterion in record.criteria)
-            self.repeated += [(record.line, text[:120]) for text, number in occurrences.items() if number > 1]
+            self._note_repeated(record)
         locators = (name for record in new for criterion in record.criteria for name in criterion.citations)
         self._citations = cited.resolve(self.benchmark, locators)
         case_ids = reserve_ids(Case, len(new))
@@ -96,6 +95,16 @@ class CaseWriter:
         self.criteria["created"] += len(texts)
         ids.update((record.key, pk) for pk, record in zip(case_ids, new, strict=True))
         return ids
+
+    def _note_repeated(self, record: CaseRecord) -> None:
+        """Note the criteria that the case has more than once, in a table at the row of the second."""
+        occurrences = Counter[str]()
+        for index, criterion in enumerate(record.criteria):
+            occurrences[criterion.text] += 1
+            if occurrences[criterion.text] == 2:
+                locate = self.faults.locate
+                line = locate(record.line, f"rubrics[{index}]")[0] if locate else record.line
+                self.repeated.append((line, criterion.text[:120]))
 
     def _refuse_stubs(self, records: Sequence[CaseRecord]) -> None:
         """Refuse the keys of stubs, whose texts an import of acuity alone fills in."""
@@ -224,7 +233,11 @@ class CaseWriter:
         """Warnings: repeated criteria, user roles without a register, rubrics by which nothing can be scored."""
         messages = []
         for line, text in self.repeated[:MAX_REPEATED]:
-            message = _("Line %(line)s: the case has the criterion “%(text)s” more than once.")
+            message = (
+                _("Row %(line)s: the case has the criterion “%(text)s” more than once.")
+                if self.faults.locate
+                else _("Line %(line)s: the case has the criterion “%(text)s” more than once.")
+            )
             messages.append(message % {"line": line, "text": text})
         if len(self.repeated) > MAX_REPEATED:
             more = len(self.repeated) - MAX_REPEATED
@@ -236,10 +249,18 @@ class CaseWriter:
             messages.append(message % {"n": more})
         if self.without_score:
             count, lines = len(self.without_score), ", ".join(map(str, self.without_score[:10]))
-            message = ngettext(
-                "Line %(lines)s, rubrics: no criterion has positive points, so this case has no score.",
-                "Lines %(lines)s%(more)s, rubrics: no criterion has positive points, so these cases have no score.",
-                count,
+            message = (
+                ngettext(
+                    "Row %(lines)s, rubrics: no criterion has positive points, so this case has no score.",
+                    "Rows %(lines)s%(more)s, rubrics: no criterion has positive points, so these cases have no score.",
+                    count,
+                )
+                if self.faults.locate
+                else ngettext(
+                    "Line %(lines)s, rubrics: no criterion has positive points, so this case has no score.",
+                    "Lines %(lines)s%(more)s, rubrics: no criterion has positive points, so these cases have no score.",
+                    count,
+                )
             )
             messages.append(message % {"lines": lines, "more": " …" if count > 10 else ""})
         if self.unknown_roles:

@@ -21,6 +21,7 @@ from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.imports.tables import notes_of, open_table
+from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord, read_responses
@@ -57,6 +58,7 @@ def import_responses(
     candidate = options.get("candidate", "")
     table = open_table(file, RESPONSES, options)
     faults.locate = table.place if table else None
+    unknown = UnknownCases(_unknown_rows() if table else _unknown_lines())
 
     def read(faults: Faults, progress: Progress = progress) -> Iterator[ResponseRecord]:
         if table:
@@ -65,7 +67,8 @@ def import_responses(
 
     prescan(file, lambda first: read(first, no_progress), written=True)
     for chunk in weighed_chunks(read(faults), CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
-        writer.write(_resolve(chunk, benchmark, candidates, kind, faults))
+        writer.write(_resolve(chunk, benchmark, candidates, kind, faults, unknown))
+    unknown.note(faults)
     faults.refuse_if_any()
     return {
         "candidates": {"created": candidates.created, "unchanged": candidates.unchanged},
@@ -94,10 +97,29 @@ def add_responses(
     )
 
 
+def _unknown_rows() -> str:
+    return _(
+        "%(n)s rows name cases that are not in this benchmark (%(keys)s). Import these cases first, or correct the "
+        "short names."
+    )
+
+
+def _unknown_lines() -> str:
+    return _(
+        "%(n)s lines name cases that are not in this benchmark (%(keys)s). Import these cases first, or correct the "
+        "short names."
+    )
+
+
 def _resolve(
-    chunk: list[ResponseRecord], benchmark: Benchmark, candidates: Candidates, kind: str, faults: Faults
+    chunk: list[ResponseRecord],
+    benchmark: Benchmark,
+    candidates: Candidates,
+    kind: str,
+    faults: Faults,
+    unknown: UnknownCases,
 ) -> list[NewResponse]:
-    """The rows with their cases and candidates; those without a case become faults."""
+    """The rows with their cases and candidates; those without a case go to ``unknown``."""
     cases = dict(
         Case.objects.filter(benchmark=benchmark, key__in={record.case for record in chunk}).values_list("key", "pk")
     )
@@ -106,8 +128,7 @@ def _resolve(
         case = cases.get(record.case)
         mismatch = candidates.mismatch(record.candidate, kind) if kind else ""
         if case is None:
-            message = _("There is no case “%(key)s” in this benchmark.") % {"key": record.case[:80]}
-            faults.add(record.line, record.case_field, message)
+            unknown.add(record.line, record.case_field, record.case)
         elif mismatch:
             faults.add(record.line, "candidate", mismatch)
         else:

@@ -23,6 +23,7 @@ from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, digest_of, from_r
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts
 from rubrics.imports.tables import notes_of, open_table
+from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
 from rubrics.selectors.axes import used_axes
@@ -70,6 +71,12 @@ def import_rubrics(
             faults.add(row.line, "case", _("The row does not name a case."))
         elif len(by_case[row.case]) <= MAX_ITEMS:  # one more than there may be is enough to refuse the case
             by_case[row.case].append(row)
+    unknown = UnknownCases(
+        _(
+            "%(n)s rows name cases that are not in this benchmark (%(keys)s). Import these cases first, or correct the "
+            "short names."
+        )
+    )
     rubrics = {"created": 0, "unchanged": 0}
     criteria = {"created": 0, "unchanged": 0}
     for keys in chunks(by_case, CHUNK):
@@ -82,8 +89,8 @@ def import_rubrics(
         for key in keys:
             rows = rows_in_order(by_case[key], faults)
             if key not in stored:
-                message = _("There is no case “%(key)s” in this benchmark.") % {"key": key[:80]}
-                faults.add(rows[0].line, "case", message)
+                for row in rows:
+                    unknown.add(row.line, "case", key)
                 continue
             case, items, in_review = stored[key]
             matched_items = matched(rows, items, shown)
@@ -99,7 +106,7 @@ def import_rubrics(
                 faults.add(rows[0].line, "case", message % {"key": key[:80]})
             elif case.excluded_at is not None:
                 faults.add(rows[0].line, "case", _("This case was excluded, so its rubric cannot change."))
-            elif not faults.total:
+            elif not faults.total and not unknown.lines:
                 rubric = open_draft(case=case, by=writer, at=at)
                 Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)  # before its draft, as every save does
                 draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
@@ -115,6 +122,7 @@ def import_rubrics(
                     writer=writer,
                     at=at,
                 )
+    unknown.note(faults)
     faults.refuse_if_any()
     return {"drafts": rubrics, "criteria": criteria, "warnings": [*notes_of(table), *_warnings(rubrics["created"])]}
 

@@ -185,6 +185,14 @@ def test_faults_are_named_and_nothing_is_imported(tmp_path, benchmark, rows, pla
         assert not table.objects.exists()
 
 
+def test_decisions_on_cases_that_are_not_there_are_one_fault_that_says_what_to_do(tmp_path, benchmark) -> None:
+    assert refused(as_csv(tmp_path / "d", [row(), *(row(case=f"z{n}") for n in range(5))])) == [
+        "line 3, case: 5 lines name cases that are not in this benchmark, or have no published rubric "
+        "(“z0”, “z1”, “z2” …). Import these cases or publish their rubrics first, or correct the short names."
+    ]
+    assert not Decision.objects.exists()
+
+
 def test_a_text_that_occurs_twice_needs_its_position(tmp_path, benchmark) -> None:
     from tests.factories import publish_rubric
 

@@ -197,7 +197,8 @@ def test_errors_come_first_and_the_list_says_that_the_preview_found_them(signed_
 def test_a_criterion_that_a_new_case_has_twice_is_warned_of(signed_in: Client) -> None:
     table = "case,question,criterion,points\nc-1,Why?,Ask about smoking,5\n,,Ask about smoking,3\n,,Rest,1\n"
     job = upload(signed_in, table.encode())
-    assert "the case has the criterion “Ask about smoking” more than once" in page_of(signed_in, job)
+    # The second is in row 3 of the table; errors of a table count rows as well.
+    assert "Row 3: the case has the criterion “Ask about smoking” more than once." in page_of(signed_in, job)
     assert send(signed_in, job, "import").status == "done"
     changed = upload(signed_in, table.replace("Why?", "How?").encode())
     assert "edit the case on its own page, or give this one another short name" in page_of(signed_in, changed)

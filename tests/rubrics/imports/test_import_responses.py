@@ -99,6 +99,22 @@ def test_faults_are_named_and_nothing_is_imported(tmp_path, benchmark) -> None:
     assert Candidate.objects.count() == 1
 
 
+def test_responses_to_cases_that_are_not_there_are_one_fault_that_says_what_to_do(tmp_path, benchmark) -> None:
+    rows = [{"case": f"x{n}", "candidate": "m", "response": "x"} for n in range(1, 6)]
+    assert refused(write(tmp_path / "r.jsonl", [{"case": "a", "candidate": "m", "response": "x"}, *rows])) == [
+        "line 2, case: 5 lines name cases that are not in this benchmark (“x1”, “x2”, “x3” …). "
+        "Import these cases first, or correct the short names."
+    ]
+    table = tmp_path / "r.csv"
+    table.write_text("case,candidate,response\nx1,m,one\na,m,two\nx2,m,three\n")
+    assert refused(table) == [
+        "line 2, case: 2 rows name cases that are not in this benchmark (“x1”, “x2”). "
+        "Import these cases first, or correct the short names."
+    ]
+    table.write_text("case,candidate,response\na,m,two\nx2,m,three\n")
+    assert refused(table) == ["line 3, case: There is no case “x2” in this benchmark."]
+
+
 def test_a_response_never_changes(tmp_path, benchmark) -> None:
     row = {"case": "a", "candidate": "m", "response": "x"}
     run(write(tmp_path / "r.jsonl", [row]))

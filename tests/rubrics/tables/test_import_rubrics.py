@@ -110,6 +110,20 @@ def test_one_fault_and_nothing_is_changed(benchmark: Any, tmp_path: Path) -> Non
     assert not RubricDraft.objects.exists()
 
 
+def test_rubrics_of_cases_that_are_not_there_are_one_fault_that_says_what_to_do(benchmark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rubrics.csv"
+    rows = "".join(f"x{n},Asks about x{n},1\nx{n},Asks again,2\n" for n in range(4))
+    path.write_text(f"case,criterion,points\none,Names another drug,5\n{rows}")
+    errors, by = io.StringIO(), factories.UserFactory()
+    with pytest.raises(CommandError, match="1 fault"):
+        call_command("import_rubrics", path, benchmark=benchmark.slug, author=by.email, stderr=errors)
+    assert errors.getvalue().splitlines() == [
+        "line 3, case: 8 rows name cases that are not in this benchmark (“x0”, “x1”, “x2” …). "
+        "Import these cases first, or correct the short names."
+    ]
+    assert not RubricDraft.objects.exists()
+
+
 def test_a_rubric_in_review_is_not_written_to(benchmark: Any, tmp_path: Path) -> None:
     by = factories.UserFactory()
     path = tmp_path / "rubrics.csv"
