@@ -11,7 +11,7 @@ from accounts.notices import PARTS
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH
 
 MAX_FILE_BYTES = 1 << 20
-EXAMPLE = "email,name,role,group,specialty\nann@example.org,Ann Example,annotator,Group A,neurology"
+EXAMPLE = "email,name,role,group,specialty,capacity\nann@example.org,Ann Example,annotator,Group A,neurology,20"
 
 
 class PeopleForm(forms.Form):
@@ -24,7 +24,8 @@ class PeopleForm(forms.Form):
         help_text=_(
             "One person per line: email address, name, role, group, specialty, capacity. Only the "
             "address is required. Paste from a spreadsheet, or separate the cells with commas; a heading "
-            "line can give the columns in another order."
+            "line can give the columns in another order. Capacity is the maximum number of responses that an "
+            "annotator has open at the same time; leave it empty for no limit."
         ),
         widget=forms.Textarea(attrs={"rows": 8, "placeholder": EXAMPLE, "spellcheck": "false"}),
     )

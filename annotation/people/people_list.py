@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import BinaryIO
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.utils import translation
 
 from accounts.notices import PARTS
@@ -162,6 +164,8 @@ def _person(
                 faults.add(line, field, Phrase("This has more than %(n)s characters.", n=MAX_LENGTHS[field]))
     if not row["email"]:
         faults.add(line, "email", Phrase("Enter an email address."))
+    elif not _is_address(row["email"]):
+        faults.add(line, "email", Phrase("“%(email)s” is not a valid email address.", email=row["email"]))
     part = _roles().get(_plain(row["role"]), "") if row["role"] else role
     if not part:
         message = Phrase("The role must be one of: %(roles)s.", roles=", ".join(PARTS))
@@ -175,6 +179,14 @@ def _person(
         row["specialty"],
         _capacity(line, part, row["capacity"], faults),
     )
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email.strip().lower())
+    except ValidationError:
+        return False
+    return True
 
 
 def _group(line: int, role: str, written: str, otherwise: str, faults: Faults) -> str:

@@ -40,12 +40,15 @@ class AddedPerson:
 
 
 @transaction.atomic
-def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime) -> list[AddedPerson]:
+def add_people(
+    *, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime, faults: Faults | None = None
+) -> list[AddedPerson]:
     """Add everybody, and make the expert groups that are not there. `ImportRefused` if one row cannot be done.
 
+    ``faults`` are those of the rows that could not be read: they are refused together with those found here.
     A specialty is stored only for people who have never opened their account: others keep their own profile.
     """
-    faults = Faults()
+    faults = Faults() if faults is None else faults
     added: list[AddedPerson] = []
     for listed in people:
         field = "email"
@@ -143,10 +146,10 @@ def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: 
 
 @transaction.atomic
 def preview_people(
-    *, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime
+    *, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime, faults: Faults | None = None
 ) -> list[AddedPerson]:
     """What `add_people` would do, or the `ImportRefused` that it would raise; nothing is stored, no mail is sent."""
-    added = add_people(benchmark=benchmark, people=people, by=by, at=at)
+    added = add_people(benchmark=benchmark, people=people, by=by, at=at, faults=faults)
     transaction.set_rollback(True)
     return added
 

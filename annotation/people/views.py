@@ -49,14 +49,15 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, benchmark, form, status=422)
     notes: list[str] = []
+    faults = Faults()
     try:
-        people = _people_of(form, notes)
+        people = _people_of(form, faults, notes)
         list_text = as_csv(people)
         digest = sha256(list_text.encode()).hexdigest()
-        if request.POST.get("step") == "add" and form.cleaned_data["digest"] == digest:
+        if request.POST.get("step") == "add" and form.cleaned_data["digest"] == digest and not faults.total:
             added = add_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
             return _after_adding(request, benchmark, added)
-        preview = preview_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
+        preview = preview_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now(), faults=faults)
     except ImportRefused as refused:
         return _page(request, benchmark, form, status=refused.status_code, refused=refused, notes=_in_words(notes))
     # The form now has the whole list, so the file need not be sent again.
@@ -118,20 +119,16 @@ def _in_words(notes: list[str]) -> list[str]:
     return [translate(note) for note in notes]
 
 
-def _people_of(form: PeopleForm, notes: list[str]) -> list[ListedPerson]:
-    """The people of the file or of the text; `ImportRefused` names what cannot be read.
+def _people_of(form: PeopleForm, faults: Faults, notes: list[str]) -> list[ListedPerson]:
+    """The people of the file or of the text; ``faults`` takes what cannot be read.
 
     ``notes`` takes what a person should know of how the file was read.
     """
-    faults = Faults()
     values = form.cleaned_data
     gaps = {"role": values["role"], "group": values["group"].strip()}
     if values["file"] is not None:
-        people = people_of_file(cast(BinaryIO, values["file"]), faults, notes, **gaps)
-    else:
-        people = people_of_text(values["text"], faults, **gaps)
-    faults.refuse_if_any()
-    return people
+        return people_of_file(cast(BinaryIO, values["file"]), faults, notes, **gaps)
+    return people_of_text(values["text"], faults, **gaps)
 
 
 def _page(

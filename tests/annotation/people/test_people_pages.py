@@ -74,6 +74,8 @@ def test_the_preview_stores_nothing_and_then_everybody_is_added(
     text = shown.content.decode()
     assert shown.status_code == 200
     assert text.count("You receive an invitation link to pass on.") == 4
+    assert "Capacity is the maximum number of responses that an annotator has open at the same time" in text
+    assert re.findall(r'<td class="num">\s*(\S+)\s*</td>', text) == ["20", "–", "–", "–", "–"]
     assert "Already has an invitation link." in text  # Bo's second part
     assert "Add all 5" in text
     assert "/welcome/" not in text
@@ -113,11 +115,16 @@ def test_with_a_mail_server_everybody_gets_a_mail(
 
 def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benchmark) -> None:
     wrong = LIST + f"no address,X,author\n{ada.email},Ada,annotator,Group A\nann@example.org,,annotator,Group B\n"
+    # A row that cannot be read is refused together with rows that can be read and not be done.
+    wrong += "carl@example.org,Carl,surgeon,Group A\ndora@example,Dora,annotator,Group A,,many\n"
     for step in ("preview", "add"):
         answer = preview(admin, wrong, step=step)
         assert answer.status_code == 422
         text = unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", answer.content.decode())))
-        assert "3 errors; nothing was imported." in text
+        assert "6 errors; nothing was imported." in text
+        assert "10 role The role must be one of:" in text
+        assert "11 email “dora@example” is not a valid email address." in text
+        assert "11 capacity A capacity must be a whole number" in text
         assert "7 email “no address” is not a valid email address." in text
         assert "8 role People who run the benchmark see the candidates’ names" in text
         assert "9 role Line 2 already gives this physician a role in the expert group “Group A”." in text
