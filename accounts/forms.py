@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
+from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
@@ -17,6 +18,7 @@ from accounts.countries import CountryField
 from accounts.languages_read import LanguagesField
 from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
+from accounts.services.first_run import WrongCode, is_current_code
 from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
 from accounts.time_zones import TimeZoneField
@@ -79,6 +81,9 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
         return [self[name] for name in ("specialty", "licence_country", "years_in_practice", "seniority")]
 
 
+PASSWORD_HELP = _("At least 10 characters; a few unrelated words are easy to remember and hard to guess.")
+
+
 class WelcomeForm(forms.Form):
     """The form of a new person: a name, a password, and how things are shown to them."""
 
@@ -91,7 +96,7 @@ class WelcomeForm(forms.Form):
     password = forms.CharField(
         label=_("Password"),
         strip=False,
-        help_text=_("At least 10 characters; a few unrelated words are easy to remember and hard to guess."),
+        help_text=PASSWORD_HELP,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     again = forms.CharField(
@@ -112,7 +117,7 @@ class WelcomeForm(forms.Form):
         password = data.get("password")
         if password and password != data.get("again"):
             self.add_error("again", _("The two passwords do not match."))
-        elif password:
+        if password:
             self.user.name = data.get("name", "")  # so that a password like the name is refused; not saved here
             try:
                 validate_password(password, self.user)
@@ -145,6 +150,13 @@ class FirstRunForm(WelcomeForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, user=User(), **kwargs)
+
+    def clean_code(self) -> str:
+        """The code, refused with the other fields: whoever corrects a password learns at once that it is wrong, too."""
+        code: str = self.cleaned_data["code"]
+        if not is_current_code(code):
+            raise forms.ValidationError(str(WrongCode()))
+        return code
 
     def clean_email(self) -> str:
         """The address, which the password must not resemble."""
@@ -187,6 +199,20 @@ class ResetPasswordForm(AllauthResetPasswordForm):
             for user_id in [user.pk for user in self.users] or [None]:
                 mail_password_link.delay_on_commit(user_id)
         return str(self.cleaned_data["email"])
+
+
+class ResetPasswordKeyForm(AllauthResetPasswordKeyForm):
+    """Takes the new password of somebody who opened a link, with the words of the welcome page."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, label, help_text in (
+            ("password1", _("New password"), PASSWORD_HELP),
+            ("password2", _("Confirm password"), ""),
+        ):
+            field = self.fields[name]
+            field.label, field.help_text = label, help_text
+            field.widget.attrs.pop("placeholder", None)
 
 
 class DeliveryForm(forms.Form):

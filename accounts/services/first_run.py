@@ -29,10 +29,24 @@ CODE_LENGTH, BLOCK_LENGTH = 16, 4
 class WrongCode(DomainError):
     """The code is not the one that was printed last."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            _("The code is wrong. Copy the latest code from the terminal in which the server was started.")
+        )
+
 
 def is_first_run() -> bool:
     """Whether a code waits for the first account."""
     return SetupCode.objects.exists()
+
+
+def is_current_code(code: str) -> bool:
+    """Whether ``code`` is the last one, for a form that names all its faults at once; `make_first_account` asks again.
+
+    True where no code waits any more: `make_first_account` then says that somebody has an account.
+    """
+    row = SetupCode.objects.first()
+    return row is None or constant_time_compare(row.code_hash, _hash(code))
 
 
 @transaction.atomic
@@ -60,7 +74,7 @@ def make_first_account(
     if row is None or User.objects.exists():
         raise Conflict(_("The first account already exists. Sign in, or ask its owner to invite you."))
     if not constant_time_compare(row.code_hash, _hash(code)):
-        raise WrongCode(_("The code is wrong. Copy the latest code from the terminal in which the server was started."))
+        raise WrongCode
     user = person_of(email=email, name=name)
     user.language, user.time_zone, user.last_login = language, time_zone, at
     user.is_staff = True

@@ -78,6 +78,17 @@ def test_codes_cannot_be_tried_without_end(client: Client, code: str) -> None:
     assert statuses == [422] * 10 + [429] * 2
 
 
+def test_all_that_is_wrong_is_named_at_once(client: Client, code: str) -> None:
+    wrong = {"code": "AAAA-AAAA-AAAA-AAAA", "email": "ada", "name": "", "password": "heron", "again": "herons"}
+    answer = client.post(PAGE, {**PERSON, **wrong})
+    assert answer.status_code == 422
+    assert set(answer.context["form"].errors) == set(wrong)
+    page = answer.content.decode()
+    assert page.count("Copy the latest code from the terminal") == 1
+    assert "The two passwords do not match." in page
+    assert "at least 10 characters" in page
+
+
 def test_a_weak_password_uses_up_no_code(client: Client, code: str) -> None:
     answer = client.post(PAGE, {**PERSON, "code": code, "password": "Ada", "again": "Ada"})
     assert answer.status_code == 422

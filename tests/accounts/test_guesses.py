@@ -112,6 +112,10 @@ def reset_link() -> str:
 
 def choose_password(client: Client, path: str) -> Any:
     page = client.get(path, follow=True)
+    text = page.content.decode()
+    assert "Choose a new password" in text
+    assert "At least 10 characters; a few unrelated words" in text
+    assert "Change Password" not in text
     form = {"password1": NEW, "password2": NEW}
     return client.post(page.redirect_chain[-1][0], form, REMOTE_ADDR="10.5.0.1", follow=True)
 
@@ -131,7 +135,10 @@ def test_who_is_locked_out_gets_in_by_the_mailed_link(ana: User) -> None:
     elsewhere = Client()
     elsewhere.post(SIGN_IN, {"login": "ana@example.org", "password": NEW}, REMOTE_ADDR="10.5.0.2")
     assert elsewhere.get("/session").json()["signed_in"] is True  # the count began anew
-    assert "invalid" in Client().get(path).content.decode()  # the link worked once
+    used = Client().get(path).content.decode()  # the link worked once
+    assert "This link no longer works" in used
+    assert re.search(r'href="/accounts/password/reset/">\s*Request a new link', used)
+    assert "Bad Token" not in used
 
 
 @pytest.mark.usefixtures("password_links")
