@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -155,6 +156,11 @@ def test_demo_sign_ins_are_shown_with_the_demo(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
     assert page.count('data-fill="sign-in"') == len(SIGN_INS)
     assert all(role in page and email in page for role, email, _password in SIGN_INS)
+    page = client.get("/accounts/login/", headers={"Accept-Language": "zh-hans"}).content.decode()
+    shown = re.findall(r'<span class="role">([^<]+)</span>', page)
+    assert len(shown) == len(SIGN_INS)
+    assert shown[:3] == ["管理员", "研究者", "标注医师，Group A"]
+    assert not {role for role, _email, _password in SIGN_INS} & set(shown)
 
 
 @pytest.mark.django_db
