@@ -18,7 +18,10 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         order=10,
         label=_("Import cases with their rubrics"),
         done=cases > 0,
-        why=_("HealthBench examples or ClinConsensus cases; everything else is based on them."),
+        why=_(
+            "HealthBench examples, ClinConsensus cases, or your own table (CSV or XLSX); everything else is based on "
+            "them."
+        ),
         detail=ngettext("%(n)s case", "%(n)s cases", cases) % {"n": f"{cases:,}"},
         view="rubrics:imports",
         query="?kind=cases",

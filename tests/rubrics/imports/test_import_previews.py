@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -185,9 +186,24 @@ def test_errors_come_first_and_the_list_says_that_the_preview_found_them(signed_
     page = page_of(signed_in, job)
     assert page.index("1 error; nothing was imported") < page.index("Preview with these columns")
     assert "it has 1 error. Fix it in the file" in page
+    assert "choose its content under “Columns” below" in " ".join(page.split())
     rows = signed_in.get("/b/bench/imports/").content.decode()
     assert "Errors found" in rows
     assert "1 error" in rows
+
+
+def test_a_preview_is_not_listed_as_if_it_were_an_import(signed_in: Client, benchmark: Benchmark) -> None:
+    for page in ("/b/bench/", "/b/bench/cases/"):
+        words = " ".join(signed_in.get(page).content.decode().split())
+        assert "HealthBench examples, ClinConsensus cases, or your own table (CSV or XLSX)" in words
+    job = upload(signed_in, b"case,question,criterion,points\nc-1,Why?,Ask about it,5\n")
+
+    def states() -> list[str]:
+        return re.findall(r'class="badge is-\w+">([^<]+)<', signed_in.get("/b/bench/imports/").content.decode())
+
+    assert states() == ["Preview"]
+    send(signed_in, job, "import")
+    assert states() == ["Done", "Preview"]
     ImportJob.objects.filter(pk=job.pk).update(status="running", counts={}, bytes_read=job.bytes_total)
     running = page_of(signed_in, job)
     assert "Nothing is saved." in running
