@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -39,6 +40,7 @@ from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Response, RubricItem
 
 PER_PAGE = 50
+EXAMPLE = Path(__file__).parent / "examples" / "answer_keys.csv"
 
 
 # The admin's side -----------------------------------------------------------------------------------------------------
@@ -216,6 +218,16 @@ def keys_csv(request: SignedInRequest, slug: str, use: str) -> StreamingHttpResp
     )
     response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="keys-{use}-{benchmark.slug}.csv"'
+    return response
+
+
+@require_safe
+@signed_in
+def keys_example(request: SignedInRequest, slug: str) -> HttpResponse:
+    """An example of the file of answer keys; it fits the examples of cases and responses."""
+    get_benchmark(request.user, slug)
+    response = HttpResponse(EXAMPLE.read_bytes(), content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="{EXAMPLE.name}"'
     return response
 
 

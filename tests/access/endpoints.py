@@ -365,6 +365,7 @@ ENDPOINTS |= {
     "annotation:qualification": Endpoint(STAFF, slug),
     "annotation:key-choose": Endpoint(ADMIN, slug),
     "annotation:key-import": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:keys-example": Endpoint(STAFF, slug),
     "annotation:keys-csv": Endpoint(STAFF, of(use=lambda world: "qualification")),
     "annotation:key": Endpoint(STAFF, a_key),
     "annotation:key-active": Endpoint(ADMIN, a_key, writes_only=True),

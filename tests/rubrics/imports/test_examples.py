@@ -6,11 +6,13 @@ import io
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from annotation.models import KeyedResponse
 from documents.models import Collection
 from rubrics import imports
 from rubrics.imports.examples import examples_of
@@ -75,6 +77,16 @@ def test_every_example_is_imported_as_it_is(benchmark: Benchmark, admin: User) -
             assert created, example.name
             if example is not examples[0]:  # another form of the same rows
                 transaction.savepoint_rollback(point)
+    # The answer keys of the qualification page have an example too, which fits the cases and responses.
+    client = Client()
+    client.force_login(admin)
+    page = " ".join(client.get("/b/bench/qualification/").content.decode().split())
+    assert 'href="/b/bench/qualification/answer_keys.csv"' in page
+    assert "MF1: The mean of two scores from 0 to 1: one for “met”, one for “not met”." in page
+    keys = client.get("/b/bench/qualification/answer_keys.csv").content
+    file = SimpleUploadedFile("answer_keys.csv", keys)
+    client.post("/b/bench/qualification/import/", {"use": "qualification", "file": file})
+    assert KeyedResponse.objects.get().decisions.count() == 3
 
 
 def wide(name: str) -> dict[str, str]:
