@@ -192,6 +192,7 @@ class Notification(models.Model):
         JOB_DONE = "job_done", _("Finished jobs and runs")
         JOB_FAILED = "job_failed", _("Failed jobs and runs")
         BATCH = "batch", _("Completed batches")
+        ATTENTION = "attention", _("Batches that need attention")
         CONFLICT = "conflict", _("New conflicts")
         BUDGET = "budget", _("Budgets used up")
         WORKER = "worker", _("Background work stopped")

@@ -56,6 +56,7 @@ ABOUT = {
     Kind.BATCH: gettext_lazy(
         "All work in a batch or a senior audit is completed, or an auditor proposes to remove a case."
     ),
+    Kind.ATTENTION: gettext_lazy("A batch is overdue, or has work that no one in its group can do."),
     Kind.CONFLICT: gettext_lazy(
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
     ),
@@ -69,6 +70,7 @@ _STAFF = {
     Kind.JOB_FAILED: staff_notices.end_of_job,
     Kind.BUDGET: staff_notices.end_of_job,
     Kind.BATCH: staff_notices.batch_completed,
+    Kind.ATTENTION: staff_notices.batch_needs_attention,
     Kind.CONFLICT: staff_notices.conflicts_opened,
     Kind.WORKER: staff_notices.no_worker,
     Kind.ACCOUNT: staff_notices.password_link_shown,

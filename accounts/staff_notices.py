@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
@@ -68,6 +68,36 @@ def batch_completed(values: dict[str, Any]) -> tuple[str, str]:
         count,
     )
     return f"{text} {rest % {'count': count}}", ""
+
+
+def batch_needs_attention(values: dict[str, Any]) -> tuple[str, str]:
+    """A batch is overdue, or has work that nobody of its group can do."""
+    facts = {"batch": values.get("batch", "")}
+    if values.get("what") == "overdue":
+        day = date_format(date.fromisoformat(values["due"]), "DATE_FORMAT")
+        return _("“%(batch)s” was due on %(day)s, and work is left.") % {**facts, "day": day}, ""
+    texts = []
+    for number, text in (
+        (
+            int(values.get("grades", 0)),
+            ngettext(
+                "In “%(batch)s”, %(n)d response waits that no annotator can claim.",
+                "In “%(batch)s”, %(n)d responses wait that no annotator can claim.",
+                int(values.get("grades", 0)),
+            ),
+        ),
+        (
+            int(values.get("checks", 0)),
+            ngettext(
+                "In “%(batch)s”, %(n)d submitted response waits that no checker can take.",
+                "In “%(batch)s”, %(n)d submitted responses wait that no checker can take.",
+                int(values.get("checks", 0)),
+            ),
+        ),
+    ):
+        if number:
+            texts.append(text % {**facts, "n": number})
+    return " ".join(texts), _("The page of the batch says why.")
 
 
 def conflicts_opened(values: dict[str, Any]) -> tuple[str, str]:

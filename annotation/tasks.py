@@ -19,10 +19,14 @@ def sweep_slots() -> None:
 
 @shared_task(ignore_result=True)
 def sweep_due_dates() -> None:
-    """Remind of due dates whoever it is morning for."""
+    """Remind of due dates whoever it is morning for, and tell admins of batches that need them."""
+    from annotation.services.batch_notices import notify_of_overdue_batches, notify_of_stuck_work
     from annotation.services.due import remind
 
-    remind(at=timezone.now())
+    at = timezone.now()
+    remind(at=at)
+    notify_of_overdue_batches(at=at)
+    notify_of_stuck_work(at=at)
 
 
 @shared_task(ignore_result=True)

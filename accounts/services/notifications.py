@@ -30,13 +30,22 @@ DEFAULTS: dict[str, str] = {
     Kind.JOB_DONE: Delivery.PRODUCT,
     Kind.JOB_FAILED: Delivery.AT_ONCE,
     Kind.BATCH: Delivery.DIGEST,
+    Kind.ATTENTION: Delivery.DIGEST,
     Kind.CONFLICT: Delivery.DIGEST,
     Kind.BUDGET: Delivery.AT_ONCE,
     Kind.WORKER: Delivery.AT_ONCE,
     Kind.ACCOUNT: Delivery.AT_ONCE,
 }
 # Kinds that only those get who run a benchmark.
-STAFF_KINDS = (Kind.JOB_DONE, Kind.JOB_FAILED, Kind.BATCH, Kind.CONFLICT, Kind.BUDGET, Kind.WORKER)
+STAFF_KINDS = (
+    Kind.JOB_DONE,
+    Kind.JOB_FAILED,
+    Kind.BATCH,
+    Kind.ATTENTION,
+    Kind.CONFLICT,
+    Kind.BUDGET,
+    Kind.WORKER,
+)
 UNSUBSCRIBE_SALT = "accounts.unsubscribe"
 DAILY = "daily"  # in an unsubscribe token: every kind that the daily mail holds
 

@@ -28,7 +28,7 @@ def notify_of_completed_batch(*, batch: Batch, at: datetime) -> None:
     if batch.kind == Batch.Kind.QUALIFY:
         return
     lock_exclusive(RowLock.BATCH_END, batch.pk)
-    if _work_is_left(batch):
+    if work_is_left(batch):
         return
     benchmark = batch.group.benchmark
     # Batches of several groups may have the same title.
@@ -48,7 +48,7 @@ def withdraw_notice_of_completed_batch(*, batch: Batch) -> None:
     Notification.objects.filter(kind=Kind.BATCH, key=f"batch:{batch.public_id}").delete()
 
 
-def _work_is_left(batch: Batch) -> bool:
+def work_is_left(batch: Batch) -> bool:
     """Whether work, gold items aside, is not accepted or not submitted yet, or waits in a pool."""
     if batch.kind == Batch.Kind.LABEL:
         return LabelTask.objects.filter(batch=batch, status__in=LabelTask.OPEN).exists()

@@ -10,9 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Notification, User
+from accounts.notices import words_of
 from annotation import access, services
 from annotation.models import Batch, Membership
+from annotation.services.batch_notices import notify_of_overdue_batches, notify_of_stuck_work
 from annotation.services.due import remind, stage_of
+from annotation.tasks import sweep_due_dates
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.annotation.labels.labels_world import build_ward
 from tests.factories import decide
@@ -120,3 +123,75 @@ def test_one_notice_of_a_batch_each_and_one_of_a_return() -> None:
     assert notification.user == work.annotator
     assert notification.url == f"/work/{work.public_id}/"
     assert "secret" not in str(notification.values)
+
+
+# Admins ---------------------------------------------------------------------------------------------------------------
+
+
+def attention(user: User) -> list[tuple[str, str]]:
+    rows = Notification.objects.filter(user=user, kind="attention").order_by("pk")
+    return [(row.values["what"], row.key) for row in rows]
+
+
+@pytest.mark.slow
+def test_admins_learn_once_that_a_batch_is_overdue(due: Workshop) -> None:
+    morning = datetime(2026, 3, 21, 6, 30, tzinfo=UTC)
+    notify_of_overdue_batches(at=morning - timedelta(days=1))  # the due date itself
+    notify_of_overdue_batches(at=morning - timedelta(hours=1))  # before six
+    assert attention(due.admin) == []
+    for day in range(3):
+        notify_of_overdue_batches(at=morning + timedelta(days=day))
+    key = f"overdue:{due.batch.public_id}:2026-03-20"
+    assert attention(due.admin) == [("overdue", key)]
+    assert attention(due.annotator) == []
+    client = Client()
+    client.force_login(due.admin)
+    page = client.get("/notifications/").content.decode()
+    assert "“Group A: Pilot batch” was due on" in page
+    assert Notification.objects.get().url == f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/"
+    assert "Batches that need attention" in client.get("/profile/notifications/").content.decode()
+    # Another due date can pass, too; a batch without work left is not overdue.
+    services.extend_batch(batch=due.batch, due_date=date(2026, 3, 25))
+    notify_of_overdue_batches(at=morning + timedelta(days=5))
+    assert [what for what, _key in attention(due.admin)] == ["overdue", "overdue"]
+    Notification.objects.all().delete()
+    Batch.objects.update(status="paused")
+    notify_of_overdue_batches(at=morning + timedelta(days=5))
+    assert attention(due.admin) == []
+
+
+@pytest.mark.slow
+def test_admins_learn_of_work_that_nobody_can_do(due: Workshop) -> None:
+    at = datetime(2026, 3, 10, 9, 0, tzinfo=UTC)
+    notify_of_stuck_work(at=at)
+    assert attention(due.admin) == []
+    row = due.queue(due.annotator)[0]
+    services.slots.release(assignments=[row], by=due.admin, at=at)
+    Membership.objects.filter(role="annotator").update(active=False)
+    for _number in range(2):
+        notify_of_stuck_work(at=at)
+    key = f"stuck:{due.batch.public_id}"
+    assert attention(due.admin) == [("stuck", key)]
+    client = Client()
+    client.force_login(due.admin)
+    page = client.get("/notifications/").content.decode()
+    assert "In “Group A: Pilot batch”, 1 response waits that no annotator can claim." in page
+    # Once somebody can do it, what gets stuck later is new.
+    Membership.objects.filter(role="annotator").update(active=True)
+    notify_of_stuck_work(at=at)
+    Membership.objects.filter(role="annotator").update(active=False)
+    notify_of_stuck_work(at=at)
+    assert attention(due.admin) == [("stuck", ""), ("stuck", key)]
+    sweep_due_dates()  # both are in the sweep
+    assert attention(due.admin) == [("stuck", ""), ("stuck", key)]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_admins_learn_of_submitted_work_that_no_checker_can_take() -> None:
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue(workshop.annotator)[0])
+    Membership.objects.filter(role="checker").update(active=False)
+    sweep_due_dates()
+    (row,) = Notification.objects.filter(user=workshop.admin, kind="attention")
+    assert words_of(row).text == "In “Group A: Pilot batch”, 1 submitted response waits that no checker can take."
