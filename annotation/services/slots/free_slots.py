@@ -98,6 +98,16 @@ class StuckSlot:
     response: Response
     reasons: tuple[str, ...]
 
+    @property
+    def case(self) -> str:
+        """The short name of the case."""
+        return self.response.case.key
+
+    @property
+    def candidate(self) -> str:
+        """The name of the candidate."""
+        return self.response.candidate.name
+
 
 def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     """Free slots of an unclosed batch that nobody in the group may take, in a fixed number of queries."""
