@@ -118,8 +118,12 @@ def _action(load: Workload) -> tuple[navigation.Text, str] | None:
         return _("Continue qualification"), reverse("annotation:work")
     if load.pool is not None:
         return _("Claim a response"), reverse("annotation:work")
-    if load.checks_held or load.checks_waiting:
+    if load.checks_held:
+        return _("Continue checking"), reverse("annotation:check", args=[load.held_checks[0]])
+    if load.checks_waiting:
         return _("Continue checking"), reverse("annotation:checks")
+    if load.held_adjudications:
+        return _("Continue adjudicating"), reverse("annotation:adjudication", args=[load.held_adjudications[0]])
     if load.adjudications:
         return _("Continue adjudicating"), reverse("annotation:adjudications")
     return None

@@ -178,15 +178,28 @@ def _others(load: Workload) -> Iterator[Todo]:
             list_url=reverse("annotation:checks"),
         )
     if load.adjudications:
-        number = load.adjudications
+        number, held_conflicts = load.adjudications, load.held_adjudications
+        left = ngettext("%(n)d response in conflict", "%(n)d responses in conflict", number) % {"n": number}
+        if held_conflicts:
+            claimed = len(held_conflicts)
+            left = ngettext("%(left)s, %(n)d claimed by you", "%(left)s, %(n)d claimed by you", claimed) % {
+                "left": left,
+                "n": claimed,
+            }
         yield Todo(
             task=_("Adjudicate conflicts"),
             title="",
             benchmark=" · ".join(load.adjudications_in),
-            left=ngettext("%(n)d response in conflict", "%(n)d responses in conflict", number) % {"n": number},
-            button=_("Continue adjudicating"),
-            url=reverse("annotation:adjudications"),
+            left=left,
+            button=_("Continue adjudicating") if held_conflicts else _("Start next adjudication"),
+            url=(
+                reverse("annotation:adjudication", args=[held_conflicts[0]])
+                if held_conflicts
+                else reverse("annotation:adjudicate-next")
+            ),
+            post=not held_conflicts,
             seconds=load.seconds_of("adjudicate", number),
+            list_url=reverse("annotation:adjudications"),
         )
     if load.rulings:
         number = load.rulings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
@@ -192,14 +193,18 @@ CHECKS_HELD = OwnQuery(
         .values_list("public_id", "batch__due_date", f"{BATCH}__title")
     )
 )
-# title of the benchmark, number of conflicts
+# title of the benchmark, number of conflicts, public ids of those that this adjudicator has claimed (None without any),
+# the lowest agreement first
 CONFLICTS = OwnQuery(
     lambda user, within: (
         access.open_adjudications(user)
         .filter(within(GROUP))
         .order_by()
         .values_list(f"{GROUP}__title")
-        .annotate(n=Count("pk"))
+        .annotate(
+            n=Count("pk"),
+            held=ArrayAgg("public_id", filter=Q(adjudicator=user), order_by=("agreement", "pk")),
+        )
     )
 )
 RULINGS = OwnQuery(

@@ -126,6 +126,7 @@ class Workload:
     adjudications: int
     checks_again: int = 0  # of those that wait: what this checker returned and what was resubmitted
     checks_in: list[str] = field(default_factory=list)  # titles of the benchmarks of the checks
+    held_adjudications: list[str] = field(default_factory=list)  # public ids, in a benchmark the lowest agreement first
     adjudications_in: list[str] = field(default_factory=list)
     rulings: int = 0  # ambiguous cases on which this person may rule
     eligibilities: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
@@ -240,8 +241,9 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_again=sum(number for _due, _title, again, number in waiting if again),
         held_checks=[public_id for public_id, *_rest in held],
         checks_in=sorted({row[1] for row in waiting} | {row[2] for row in held}),
-        adjudications=sum(number for _title, number in conflicts),
-        adjudications_in=sorted({title for title, _number in conflicts}),
+        adjudications=sum(number for _title, number, _held in conflicts),
+        held_adjudications=[public_id for _title, _number, held in conflicts for public_id in held or ()],
+        adjudications_in=sorted({title for title, *_rest in conflicts}),
         rulings=queries.RULINGS.count(user, benchmark) if adjudicates else 0,
         eligibilities=eligibilities,
         labels=labels,

@@ -124,6 +124,24 @@ def test_checks_are_a_line_with_the_earliest_due_date() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.slow
+def test_adjudicating_continues_with_the_conflict_that_is_claimed() -> None:
+    workshop = build_workshop(annotators_per_item=2)
+    row = workshop.conflict()
+    page = page_of(workshop.adjudicator)
+    claim_url, list_link = "/work/adjudications/next/", 'href="/work/adjudications/">List</a>'
+    assert "1 response in conflict" in page and "Start next adjudication" in page and f'action="{claim_url}"' in page
+    assert list_link in page
+    client = Client()
+    client.force_login(workshop.adjudicator)
+    assert client.post(claim_url)["Location"] == f"/work/adjudications/{row.public_id}/"
+    page = page_of(workshop.adjudicator)
+    assert "1 response in conflict, 1 claimed by you" in page and list_link in page
+    button = rf'<a class="button primary" href="/work/adjudications/{row.public_id}/">\s*Continue adjudicating'
+    assert re.search(button, page) and claim_url not in page
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
 def test_a_person_with_one_benchmark_begins_with_the_work_there() -> None:
     workshop = build_workshop(responses=2)
     client = Client()
@@ -158,7 +176,7 @@ def test_who_runs_a_benchmark_begins_at_home() -> None:
 def test_my_work_takes_at_most_twenty_queries() -> None:
     workshop = build_workshop(responses=4, check_policy="all")
     decide(workshop.queue()[0], "met")
-    for user in (workshop.annotator, workshop.checker):
+    for user in (workshop.annotator, workshop.checker, workshop.adjudicator):
         client = Client()
         client.force_login(user)
         client.get("/work/")
