@@ -17,7 +17,14 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
-from annotation.selectors.review_rounds import REVIEWED_FIELDS, TO_REVIEW, decisions_before, review_requests
+from annotation.selectors.review_rounds import (
+    REVIEWED_FIELDS,
+    TO_REVIEW,
+    Exchange,
+    decisions_before,
+    earlier_exchanges,
+    review_requests,
+)
 from annotation.selectors.reviews import AmendedLine, amendments_of
 from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
@@ -115,6 +122,7 @@ class GradingRow:
     review_request: str = ""  # the line with which the check of the round before asked to review the criterion
     answer: str = ""  # of the annotator, to that line
     before: GradingRow | None = None  # the decision of the round before, if there was one
+    exchanges: Sequence[Exchange] = ()  # of the checks before that, the earliest first
 
     @property
     def evidence_json(self) -> str:
@@ -182,11 +190,13 @@ def _beside_former_round(rows: list[GradingRow], assignment: Assignment, number:
     if number == 1:
         return rows
     requests, before = review_requests(assignment, number), decisions_before(assignment, number)
+    exchanges = earlier_exchanges(assignment, number)
     return [
         replace(
             row,
             review_request=requests.get(row.line.id, ""),
             before=grading_row(row.line, before[row.line.id]) if row.line.id in before else None,
+            exchanges=exchanges.get(row.line.id, ()),
         )
         for row in rows
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Amendment, Assignment, Batch, Decision, Outcome, Physician
@@ -21,6 +22,42 @@ def review_requests(assignment: Assignment, number: int) -> dict[int, str]:
         check_row__assignment=assignment, check_row__round=number - 1, check_row__result="returned", to_review=True
     )
     return dict(rows.values_list("criterion_id", "reason"))
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the check of round ``round`` asked to review in a criterion, and what came of it in the next round."""
+
+    round: int
+    request: str
+    answer: str  # of the annotator; empty where there is none
+    outcome: str  # in that round
+    outcome_after: str
+
+
+def earlier_exchanges(assignment: Assignment, number: int) -> dict[int, list[Exchange]]:
+    """Criterion (id) → the exchanges before that which `review_requests` has for round ``number``, in order.
+
+    Two queries; none before the third round, which is the first that can have any.
+    """
+    if number <= 2:
+        return {}
+    marks = Amendment.objects.filter(
+        check_row__assignment=assignment, check_row__round__lt=number - 1, check_row__result="returned", to_review=True
+    )
+    rows = list(marks.order_by("check_row__round").values_list("criterion_id", "check_row__round", "reason"))
+    decisions = {
+        (criterion, round_): (outcome or "", answer)
+        for criterion, round_, outcome, answer in Decision.objects.filter(
+            assignment=assignment, round__lt=number, criterion__in={criterion for criterion, *_rest in rows}
+        ).values_list("criterion_id", "round", "outcome", "answer")
+    }
+    exchanges: dict[int, list[Exchange]] = {}
+    for criterion, round_, request in rows:
+        before, _answer = decisions.get((criterion, round_), ("", ""))
+        after, answer = decisions.get((criterion, round_ + 1), ("", ""))
+        exchanges.setdefault(criterion, []).append(Exchange(round_, request, answer, before, after))
+    return exchanges
 
 
 def decisions_before(assignment: Assignment, number: int) -> dict[int, Decision]:

@@ -105,6 +105,32 @@ def test_a_mark_needs_a_line_and_keeps_the_work_from_being_accepted(checked: Wor
     assert group_ratings(checked.group, "checked").outcome.tolist() == [1] * 4
 
 
+def test_the_third_round_shows_what_was_asked_and_answered_in_all_rounds_before(checked: Workshop) -> None:
+    client, own, row = signed_in(checked.checker), signed_in(checked.annotator), work_of(checked)
+    first, second = services.criteria_of(row)[:2]
+    said = [("Which dose?", "5 mg."), ("Where does it say so?", "In the list.")]
+    for number, (request, answer) in enumerate(said, start=1):
+        mark(client, row, first, request)
+        assert client.post(f"/work/checks/{row.public_id}/return/?round={number}", {"note": ""}).status_code == 302
+        row = work_of(checked)
+        if number == 2:
+            own_page = own.get(f"/work/{row.public_id}/").content.decode()
+            assert "Which dose?" in row_of(own_page, first) and "5 mg." in row_of(own_page, first)
+        save(own, row, first, outcome="not_met" if number == 1 else "met", answer=answer)
+        assert submit(own, row).status_code == 200
+        claim(checked)
+        row = work_of(checked)
+    page = client.get(f"/work/checks/{row.public_id}/").content.decode()
+    shown = row_of(page, first)
+    folded = re.search("<details.*?</details>", shown)
+    assert folded
+    texts = re.sub("<[^>]+>", " ", folded[0])
+    assert " ".join(texts.split()) == "Earlier rounds Round 1 Which dose? Met → Not met Annotator’s answer 5 mg."
+    for words in said[1]:
+        assert words in shown and words not in folded[0]
+    assert "<details" not in row_of(page, second)
+
+
 def test_a_stale_mark_overwrites_nothing_and_releasing_removes_marks(checked: Workshop) -> None:
     client, row = signed_in(checked.checker), work_of(checked)
     first = services.criteria_of(row)[0]
