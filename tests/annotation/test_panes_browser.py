@@ -417,3 +417,36 @@ def test_cannot_assess_asks_for_the_note_that_the_batch_wants(new_page: NewPage,
     expect(page).not_to_have_url(re.compile(row.public_id))
     row.refresh_from_db()
     assert row.status == "accepted"
+
+
+def test_nothing_moves_between_the_press_and_the_release_of_a_button(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("422")
+    workshop = build_workshop(criteria=3, explain_cannot_assess=True)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("c")
+    expect(page.locator("textarea[data-note]:visible")).to_be_focused()
+    page.keyboard.press("Escape")  # without a note
+    page.keyboard.press("j")
+    for number in ("2", "3"):
+        expect(page.locator(".criterion.current .n")).to_have_text(number)
+        page.keyboard.press("m")
+    page.keyboard.press("Control+Enter")
+    notice = page.locator("#refusal .notice")
+    expect(notice).to_contain_text("still needs a note")
+    expect(page.locator("textarea[data-note]:visible")).to_be_focused()
+    page.keyboard.type("Two meanings.")
+    button = page.locator(".criterion").nth(2).locator("[data-set=not_met]")
+    button.scroll_into_view_if_needed()
+    before = button.bounding_box()
+    assert before is not None
+    page.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
+    page.mouse.down()
+    page.wait_for_function("!document.activeElement.matches('textarea')")
+    assert button.bounding_box() == before  # the notice above is not needed any more, and goes once the button is up
+    page.mouse.up()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(notice).to_have_count(0)
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert outcomes(row) == ["cannot_assess", "met", "not_met"]

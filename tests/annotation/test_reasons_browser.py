@@ -222,6 +222,33 @@ def test_a_slow_click_on_a_button_of_another_criterion_counts(new_page: NewPage)
     assert Amendment.objects.get().reason == "A dose is named."
 
 
+def test_a_click_counts_on_a_row_that_is_saved_while_the_button_is_held_down(new_page: NewPage) -> None:
+    page = checking(new_page)
+    held: list[Route] = []
+    page.route("**/criteria/**", lambda route: held.append(route))
+    page.keyboard.press("m")
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.keyboard.type("A dose is named.")
+    with page.expect_request("**/criteria/**"):
+        page.keyboard.press("Enter")
+    expect(page.locator("[data-waiting]")).to_have_text("A dose is named.")
+    row = page.locator(".criterion").first
+    button = row.locator("[data-set=cannot_assess]")
+    button.hover()
+    page.mouse.down()
+    held[0].continue_()
+    expect(row).to_have_attribute("data-version", "1")
+    page.mouse.up()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    page.unroute("**/criteria/**")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("It is not said whose.")
+    page.keyboard.press("Enter")
+    expect(row.locator(".note")).to_have_text("It is not said whose.")
+    assert Amendment.objects.get().outcome == "cannot_assess"
+
+
 def test_the_return_dialog_leads_to_the_unsaved_reason(new_page: NewPage) -> None:
     page = checking(new_page)
     page.keyboard.press("j")

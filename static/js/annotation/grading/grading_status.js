@@ -4,10 +4,11 @@ import { element, find, optionalElement } from "../../core/page.js";
 import { showSaving as showStatus } from "../../core/save_status.js";
 import { ask } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { applyFilter, filters, idOf, markLacking, rowOf, rows, sheetElement } from "../shared/criteria.js";
+import { applyFilter, counted, filters, idOf, markLacking, rowOf, rows, sheetElement } from "../shared/criteria.js";
 import { isReviewed, totals } from "../shared/decisions.js";
 import { showInDock } from "../shared/dock.js";
 import { showView } from "../shared/panes.js";
+import { afterPress } from "../shared/press.js";
 import { queue, sheet } from "./grading_sheet.js";
 import { decisionOf, paintEvidence } from "../shared/rows.js";
 
@@ -16,6 +17,11 @@ const savedBox = optionalElement("saved", HTMLElement);
 
 filters.open = (row) => !row.dataset.outcome;
 filters.review = (row) => Boolean(row.dataset.review);
+// A criterion that was reviewed stays in its list and is no longer counted.
+counted.review = (row) => {
+  const { asked, review, before } = row.dataset;
+  return Boolean(asked ? isToReview(row) : review && before && !isReviewed(decisionOf(row), JSON.parse(before)));
+};
 filters.flagged = (row) => row.dataset.borderline === "1" || row.dataset.outcome === "cannot_assess";
 
 export function summarise() {
@@ -25,11 +31,20 @@ export function summarise() {
   bar.value = decided;
   element("graded-text", HTMLElement).textContent = `${decided} / ${all}`;
   document.getElementById("submit")?.classList.toggle("ready", decided === all);
-  applyFilter();
   paintEvidence();
   showInDock();
-  renewLacking();
+  afterPress(showWhatIsLeft);
   if (sheet.writable && isNearEnd) prefetch();
+}
+
+/** What hides rows, or comes and goes above them. */
+function showWhatIsLeft() {
+  applyFilter();
+  renewLacking();
+  const line = document.querySelector("[data-left-to-review]");
+  if (!(line instanceof HTMLElement) || !sheet.writable) return;
+  const left = rows().filter(isToReview).length;
+  line.textContent = text(left > 1 ? "review_many" : left ? "review_one" : "reviewed").replace("NUMBER", String(left));
 }
 
 async function prefetch() {
@@ -64,6 +79,15 @@ export function refuse(detail, missing) {
     location.reload();
     return;
   }
+  afterPress(() => showRefusal(detail, missing));
+  showView("criteria");
+}
+
+/**
+ * @param {string} detail
+ * @param {number[]} [missing]
+ */
+function showRefusal(detail, missing) {
   const notice = document.createElement("div");
   notice.className = `notice ${missing ? "warning" : "error"}`;
   notice.setAttribute("role", "alert");
@@ -77,7 +101,6 @@ export function refuse(detail, missing) {
     markLacking(lackInWords);
   }
   element("refusal", HTMLElement).replaceChildren(notice);
-  showView("criteria");
 }
 
 /**
@@ -95,7 +118,7 @@ export function lackOf(row) {
 /** @param {HTMLElement} row */
 function isToReview(row) {
   const { asked, before } = row.dataset;
-  return asked && before && !isReviewed(decisionOf(row), JSON.parse(before));
+  return Boolean(asked && before && !isReviewed(decisionOf(row), JSON.parse(before)));
 }
 
 /**
@@ -142,5 +165,5 @@ function jumpsTo(ids) {
 }
 
 export function clearRefusal() {
-  element("refusal", HTMLElement).replaceChildren();
+  afterPress(() => element("refusal", HTMLElement).replaceChildren());
 }

@@ -9,6 +9,7 @@ import { refuse, showSaving, summarise } from "./grading_status.js";
 import { broadcast, onMessage } from "../shared/outbox.js";
 import { show } from "../shared/rows.js";
 import { wordsOf } from "../../core/words.js";
+import { afterPress } from "../shared/press.js";
 
 /**
  * @typedef {import("../shared/decisions.js").Entry} Entry
@@ -23,8 +24,10 @@ const text = wordsOf("grading-words");
 const otherTabs = new Set();
 
 function showOtherTabs() {
-  const notice = document.getElementById("elsewhere");
-  if (notice) notice.hidden = !otherTabs.size;
+  afterPress(() => {
+    const notice = document.getElementById("elsewhere");
+    if (notice) notice.hidden = !otherTabs.size;
+  });
 }
 
 export function lookForOtherTabs() {

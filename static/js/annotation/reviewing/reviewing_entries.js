@@ -2,6 +2,7 @@
 /* What is on its way from the checking and adjudication pages, and the rows that show it. */
 import { newId } from "../../core/ids.js";
 import { currentRow, idOf, rowOf, select } from "../shared/criteria.js";
+import { afterPress, isPressed } from "../shared/press.js";
 import { resumedEntry } from "./review_entries.js";
 import {
   existingReasonField,
@@ -82,6 +83,14 @@ export function rowFrom(html) {
 }
 
 /**
+ * @param {HTMLElement} row
+ * @param {HTMLElement} newRow as the server has it
+ */
+function copyState(row, newRow) {
+  for (const name of RENEWED) if (name in newRow.dataset) row.dataset[name] = newRow.dataset[name];
+}
+
+/**
  * The row as the server has it; a reason that is being written in the old one is not disturbed.
  * @param {string} id
  * @param {HTMLElement | null} newRow
@@ -89,6 +98,12 @@ export function rowFrom(html) {
 export function renewRow(id, newRow) {
   const row = rowOf(id);
   if (!row || !newRow) return;
+  if (isPressed()) {
+    // A button of the row may be held down: the row is replaced once it is up, unless something else was chosen.
+    copyState(row, newRow);
+    afterPress(() => setTimeout(() => queue.pending.has(id) || renewRow(id, newRow)));
+    return;
+  }
   if (isReasonOpen(row) && row.dataset.undone && !queue.pending.has(id)) {
     renewAround(row, newRow);
     return;
@@ -98,7 +113,7 @@ export function renewRow(id, newRow) {
     if (field?.value && field.value !== field.defaultValue && !queue.pending.has(id)) {
       keep(id, { outcome: reasonBox(row)?.dataset.outcome, reason: field.value, unsent: false });
     }
-    for (const name of RENEWED) if (name in newRow.dataset) row.dataset[name] = newRow.dataset[name];
+    copyState(row, newRow);
     showWaiting(row, "");
     return;
   }

@@ -8,6 +8,7 @@ import { applyFilter, currentRow, filters, markLacking, rows, sheetElement } fro
 import { showInDock } from "../shared/dock.js";
 import { showView } from "../shared/panes.js";
 import { paint } from "../shared/passages.js";
+import { afterPress } from "../shared/press.js";
 import { finishing, queue, sheet } from "./reviewing_sheet.js";
 
 /** @typedef {import("../shared/decisions.js").Span & { letter?: string }} LetteredSpan `letter` of the annotator */
@@ -42,7 +43,7 @@ export function markOpenConflicts() {
 
 export function summarise() {
   paintEvidence();
-  applyFilter();
+  afterPress(() => applyFilter());
   showInDock();
   if (document.querySelector("#criteria [data-lacks]")) markOpenConflicts();
   const all = rows();
@@ -92,13 +93,15 @@ export function refuse(message, { about = "", link = null } = {}) {
   line.textContent = message;
   if (link) line.append(" ", link);
   notice.append(line);
-  element("refusal", HTMLElement).replaceChildren(notice);
+  afterPress(() => element("refusal", HTMLElement).replaceChildren(notice));
   showView("criteria");
 }
 
 /** @param {...string} abouts only a message about one of these criteria; "" stands for a message about none */
 export function clearRefusal(...abouts) {
-  const place = element("refusal", HTMLElement);
-  const about = place.querySelector("[data-about]")?.getAttribute("data-about") ?? "";
-  if (!abouts.length || abouts.includes(about)) place.replaceChildren();
+  afterPress(() => {
+    const place = element("refusal", HTMLElement);
+    const about = place.querySelector("[data-about]")?.getAttribute("data-about") ?? "";
+    if (!abouts.length || abouts.includes(about)) place.replaceChildren();
+  });
 }

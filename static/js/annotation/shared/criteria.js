@@ -129,6 +129,11 @@ document.addEventListener("htmx:afterSettle", () => {
 /* Filters */
 /** @type {Record<string, (row: HTMLElement) => boolean>} */
 export const filters = { all: () => true };
+/**
+ * What the number beside a filter counts, where that is less than the filter shows.
+ * @type {Record<string, (row: HTMLElement) => boolean>}
+ */
+export const counted = {};
 let chosenFilter = "all";
 
 /** @param {string} [name] */
@@ -140,7 +145,8 @@ export function applyFilter(name = chosenFilter) {
     button.setAttribute("aria-pressed", String(button.dataset.filter === chosenFilter));
   }
   for (const count of findAll(document, "[data-count]", HTMLElement)) {
-    count.textContent = String(all.filter(filters[count.dataset.count ?? ""]).length);
+    const name = count.dataset.count ?? "";
+    count.textContent = String(all.filter(counted[name] ?? filters[name]).length);
   }
   const none = document.getElementById("none-shown");
   if (none) none.hidden = all.some((row) => !row.hidden);

@@ -30,6 +30,8 @@ document.addEventListener(
   },
   true,
 );
+// A click has its target: what it does may move things at once.
+document.addEventListener("click", () => pressed && endPress(), true);
 for (const name of ["pointerup", "pointercancel", "dragend"]) {
   document.addEventListener(name, () => pressed && setTimeout(endPress), true);
 }

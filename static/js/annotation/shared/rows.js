@@ -106,8 +106,12 @@ export function showExtra(row, decision = decisionOf(row)) {
   const extra = extraOf(row);
   const spans = evidenceOf(row);
   const quotes = find(extra, ".quotes", HTMLElement);
-  quotes.hidden = !spans.length;
-  quotes.replaceChildren(...spans.map(quoteItem));
+  // Unchanged quotes stay: one of their buttons may be held down.
+  if (quotes.dataset.shown !== row.dataset.evidence) {
+    quotes.hidden = !spans.length;
+    quotes.replaceChildren(...spans.map(quoteItem));
+    quotes.dataset.shown = row.dataset.evidence;
+  }
   const editor = find(extra, "[data-note-edit]", HTMLElement);
   const field = find(editor, "textarea", HTMLTextAreaElement);
   if (editor.hidden || document.activeElement !== field) field.value = decision.note;
