@@ -25,8 +25,8 @@ CONTEXT = QuestionInput(
     text="Does the message say enough for a safe answer?",
     kind=LabelQuestion.Kind.CHOICE,
     options=(
-        Option("enough-context", "Yes", "A careful answer needs no question back."),
-        Option("missing-context", "No", "An answer without a question back could do harm."),
+        Option("enough-context", "Yes", "The message is enough for a careful answer."),
+        Option("missing-context", "No", "Without asking back first, an answer could do harm."),
     ),
 )
 ANSWERED = 6  # cases of each annotator's queue whose answer is submitted

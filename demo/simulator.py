@@ -41,9 +41,9 @@ _NOTES = {
             "Outside my field; I cannot judge whether this is correct.",
         ),
         "borderline": ("Close call: one part is only implied.", "Could be read either way."),
-        "amend": (
+        "amend met": ("The response does say this.", "The meaning is there, in other words."),
+        "amend not_met": (
             "The rule sheet asks for all parts of the criterion.",
-            "The response does say this; see the marked sentence.",
             "A hint is not enough under the rule sheet.",
         ),
         "return": ("Please look again at the last criteria: several seem to have been answered too quickly.",),
@@ -54,11 +54,8 @@ _NOTES = {
         NOT_MET: ("未提及。", "只是一带而过，缺少关键内容。", "过于笼统，不能算满足。"),
         CANNOT_ASSESS: ("标准所指的情形不够明确。", "超出我的专业范围，无法判断对错。"),
         "borderline": ("处于两可之间，有一部分只是暗示。", "两种理解都说得通。"),
-        "amend": (
-            "按评分规则，复合标准的各部分都要满足。",
-            "回答中确有这一内容，见标注的句子。",
-            "仅有暗示，按规则不算满足。",
-        ),
+        "amend met": ("回答中确有这一内容。", "意思已经表达，只是措辞不同。"),
+        "amend not_met": ("按评分规则，复合标准的各部分都要满足。", "仅有暗示，按规则不算满足。"),
         "return": ("请再看一下最后几条标准，有几条似乎判断得过快。",),
         "ruling": ("按复合标准的评分规则判断。", "以回答中的原文为准。"),
     },
@@ -146,7 +143,7 @@ class Simulator:
                 continue
             rng = self._rng("check", checker.email, response.key, position)
             if rng.random() < min(0.8, 0.75 * abs(reading)):
-                corrections.append(Correction(position, outcome, self.phrase(case, "amend", rng)))
+                corrections.append(Correction(position, outcome, self.phrase(case, f"amend {outcome}", rng)))
         return corrections
 
     def rule(self, case: DemoCase, response: DemoResponse, position: int, adjudicator: DemoPerson) -> tuple[str, str]:
@@ -156,5 +153,7 @@ class Simulator:
         return outcome, self.phrase(case, "ruling", rng) if rng.random() < 0.3 else ""
 
     def phrase(self, case: DemoCase, kind: str, rng: random.Random) -> str:
-        """A sentence in the language of the case: for an outcome, ``borderline``, ``amend``, ``return``, ``ruling``."""
+        """A sentence in the language of the case: for an outcome, ``borderline``, ``return``, ``ruling``, and for an
+        amendment to an outcome, as ``amend met``.
+        """
         return rng.choice(_NOTES["zh" if case.language.startswith("zh") else "en"][kind])

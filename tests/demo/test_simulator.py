@@ -109,6 +109,20 @@ def test_checkers_amend_a_few_percent_with_reasons(group: str) -> None:
     assert 0.02 <= amended / total <= 0.08
 
 
+@pytest.mark.slow
+def test_the_reason_of_an_amendment_fits_its_outcome() -> None:
+    """A sentence that a physician reads as "met" is never the reason for "not met", nor the other way round."""
+    met = {"The response does say this.", "The meaning is there, in other words."}
+    met |= {"回答中确有这一内容。", "意思已经表达，只是措辞不同。"}
+    given: dict[str, set[str]] = {"met": set(), "not_met": set()}
+    for person, checker in product(people("Group A", "annotator"), people("Group A", "checker")):
+        for response, row in zip(RESPONSES, GRADINGS[person], strict=True):
+            for correction in SIMULATOR.check(CASES[response.case], response, row, checker):
+                given[correction.outcome].add(correction.reason)
+    assert given["met"] and given["met"] <= met
+    assert given["not_met"] and not given["not_met"] & met
+
+
 def test_a_decision_does_not_depend_on_what_was_drawn_before() -> None:
     response, person = RESPONSES[17], people("Group B", "annotator")[2]
     assert Simulator(SEED).grade(CASES[response.case], response, person) == GRADINGS[person][17]
