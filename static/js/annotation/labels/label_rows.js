@@ -179,7 +179,7 @@ export function showState(row, state) {
  * @param {HTMLElement} row
  * @param {object} words
  * @param {(low: string, high: string) => string} words.offer of a vote between two levels
- * @param {(low: string, high: string) => string} words.chosen for such a vote
+ * @param {string} words.chosen said where the vote is one; the offer names the levels
  * @param {string} words.any the offer where no level is chosen, or none is more urgent
  * @param {string} words.help what such a vote means, where there is none
  */
@@ -197,7 +197,7 @@ export function showVote(row, { offer, chosen, any, help }) {
   }
   const [low, high] = [radiosOf(row).find((radio) => radio.value === value), nextLevel(row, value)];
   find(row, "[data-between-offer]", HTMLElement).textContent = low && high ? offer(labelOf(low), labelOf(high)) : any;
-  showBetween(row, upper && low && high ? chosen(labelOf(low), labelOf(high)) : help);
+  showBetween(row, upper && low && high ? chosen : help);
   if (cannotTell && reason === OTHER_REASON) find(row, "details.note", HTMLDetailsElement).open = true;
 }
 

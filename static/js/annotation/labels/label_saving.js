@@ -111,7 +111,7 @@ export function summarise() {
   for (const row of rows) {
     showVote(row, {
       offer: (low, high) => text("offer").replace("LOW", low).replace("HIGH", high),
-      chosen: between,
+      chosen: text("chosen"),
       any: text("offer_any"),
       help: text("both"),
     });
