@@ -26,9 +26,11 @@ from annotation.models import (
     LabelTask,
     Outcome,
     RulingOutcome,
+    WritingTask,
 )
 from annotation.selectors.queue_order import in_order_of_adjudication, in_order_of_checking
 from annotation.services.attention import time_spent
+from annotation.writing.selectors import own_tasks
 from rubrics.models import Benchmark, RubricItem
 
 PER_PAGE = 50
@@ -240,9 +242,15 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
 # What an annotator has handed in ------------------------------------------------------------------------------------
 
 
+GRADED, ANSWERED, WRITTEN = "graded", "answered", "written"
+
+
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A response that its annotator has handed in, or answers about a case (`is_case`) or about a response to it."""
+    """Work that its physician has handed in: a graded response, answers to questions, or a written response.
+
+    Answers are about a case (`is_case`) or about a response to it; a written response is to a case.
+    """
 
     public_id: str
     position: int
@@ -252,7 +260,7 @@ class HandedIn:
     seconds: int  # spent on it by its annotator
     amended: list[AmendedLine] = field(default_factory=list)
     sent_back: bool = False  # in any earlier round
-    is_task: bool = False  # of questions about a case or a response
+    kind: str = GRADED
     is_case: bool = False
     round: int = 1  # of votes
 
@@ -264,27 +272,33 @@ def handed_in(
     assignments = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
     assignments = assignments.exclude(status__in=Assignment.OPEN)
     tasks = access.own_label_tasks(user).filter(status=LabelTask.Status.SUBMITTED)
-    if benchmark is not None:
-        assignments = assignments.filter(batch__group__benchmark=benchmark)
-        tasks = tasks.filter(batch__group__benchmark=benchmark)
-    columns = ("submitted_at", "pk", "is_task")
-    rows = assignments.order_by().annotate(is_task=Value(False)).values_list(*columns)
-    rows = rows.union(tasks.order_by().annotate(is_task=Value(True)).values_list(*columns), all=True)
-    shown = Paginator(rows.order_by("-submitted_at", "-is_task", "-pk"), per_page).get_page(page)
-    places = [(is_task, pk) for _at, pk, is_task in shown.object_list]
-    lines = {
-        **_graded(user, [pk for is_task, pk in places if not is_task]),
-        **_answered(user, [pk for is_task, pk in places if is_task]),
-    }
+    written = own_tasks(user).filter(status=WritingTask.Status.SUBMITTED)
+    sources: dict[str, QuerySet[Any]] = {GRADED: assignments, ANSWERED: tasks, WRITTEN: written}
+    columns = ("submitted_at", "pk", "kind")
+    parts = []
+    for kind, rows in sources.items():
+        within = rows if benchmark is None else rows.filter(batch__group__benchmark=benchmark)
+        parts.append(within.order_by().annotate(kind=Value(kind)).values_list(*columns))
+    first, *others = parts
+    shown = Paginator(
+        first.union(*others, all=True).order_by("-submitted_at", "kind", "-pk"), per_page
+    ).get_page(page)
+    places = [(kind, pk) for _at, pk, kind in shown.object_list]
+    readers = {GRADED: _graded, ANSWERED: _answered, WRITTEN: _written}
+    lines: dict[tuple[str, int], HandedIn] = {}
+    for kind, read in readers.items():
+        ids = [pk for of_kind, pk in places if of_kind == kind]
+        if ids:
+            lines |= read(user, ids)
     return shown, [lines[place] for place in places]
 
 
-def _graded(user: User, ids: list[int]) -> dict[tuple[bool, int], HandedIn]:
+def _graded(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
     rows = list(Assignment.objects.filter(pk__in=ids).select_related("batch"))
     seconds = time_spent(user, ids)
     amended = amendments_in([row.pk for row in rows if row.status == Assignment.Status.ACCEPTED])
     return {
-        (False, row.pk): HandedIn(
+        (GRADED, row.pk): HandedIn(
             row.public_id,
             row.position,
             row.batch.title,
@@ -298,19 +312,35 @@ def _graded(user: User, ids: list[int]) -> dict[tuple[bool, int], HandedIn]:
     }
 
 
-def _answered(user: User, ids: list[int]) -> dict[tuple[bool, int], HandedIn]:
+def _answered(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
     seconds = dict(Attention.objects.filter(user=user, label_task__in=ids).values_list("label_task", "seconds"))
     return {
-        (True, row.pk): HandedIn(
+        (ANSWERED, row.pk): HandedIn(
             row.public_id,
             row.position,
             row.batch.title,
             row.status,
             row.submitted_at,
             seconds.get(row.pk, 0),
-            is_task=True,
+            kind=ANSWERED,
             is_case=row.response_id is None,
             round=row.round,
         )
         for row in LabelTask.objects.filter(pk__in=ids).select_related("batch")
+    }
+
+
+def _written(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
+    return {
+        (WRITTEN, row.pk): HandedIn(
+            row.public_id,
+            row.position,
+            row.batch.title,
+            row.status,
+            row.submitted_at,
+            row.seconds,
+            kind=WRITTEN,
+            is_case=True,
+        )
+        for row in WritingTask.objects.filter(pk__in=ids, writer=user).select_related("batch")
     }

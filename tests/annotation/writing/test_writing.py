@@ -223,6 +223,21 @@ def test_the_text_is_saved_handed_in_once_and_becomes_a_response(world: WritingW
 
 
 @pytest.mark.slow
+def test_a_response_of_ones_own_is_listed_and_read_after_it_was_submitted(world: WritingWorld) -> None:
+    task = world.task(world.give_out(draw=3), world.people[0])
+    client, listed = signed_in(task.writer), rf'<a href="/writing/{task.public_id}/">'
+    post(client, task, "save", draft=draft("Rest, and **drink**."))
+    assert 'id="handed-in"' not in client.get("/work/").content.decode()
+    post(client, task, "submit", version=2, attested=True)
+    for path in ("/work/", f"/work/in/{world.benchmark.slug}/"):
+        section = client.get(path).content.decode().partition('id="handed-in"')[2]
+        assert listed in section and "Case 1" in section and "response that you wrote" in section
+    assert "Rest, and **drink**." in client.get(f"/writing/{task.public_id}/").content.decode()
+    other = signed_in(world.people[1]).get("/work/").content.decode()
+    assert listed not in other
+
+
+@pytest.mark.slow
 def test_what_was_begun_from_a_reference_says_so(world: WritingWorld) -> None:
     batch = world.give_out(mode="aided", references=world.models, mode_name="older models")
     task = world.task(batch, world.people[0])
