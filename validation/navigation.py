@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import CharField, Value
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import ngettext, pgettext_lazy
 
 from consilium.core import navigation, todo
 from consilium.core.todo import Todo
@@ -26,6 +26,12 @@ STAFF = ("admin", "researcher")
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:
     """Cards for what waits for ``user``: questions about coverage, then near-miss pairs, then points to correct."""
+    for card, _left in _waiting(user):
+        yield card
+
+
+def _waiting(user: User) -> Iterator[tuple[navigation.HomeCard, str]]:
+    """The cards, each with how much waits, in words."""
     from validation.coverage.selectors import open_by_benchmark as open_questions
     from validation.pairs.selectors import open_by_benchmark as open_pairs
     from validation.splitting.selectors import correctable_by_benchmark
@@ -44,12 +50,23 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
         for benchmark in benchmarks:
             number = waiting.get((kind, benchmark.pk), 0)
             if number:
-                yield _card(benchmark, label, number, reverse(view, args=[benchmark.slug]), button)
+                url = reverse(view, args=[benchmark.slug])
+                yield _card(benchmark, label, number, url, button), _words(kind, number)
     if any(kind == "points" for kind, _pk in waiting):
         yield from _points_cards(user)
 
 
-def _points_cards(user: User) -> Iterator[navigation.HomeCard]:
+def _words(kind: str, number: int) -> str:
+    if kind == "coverage":
+        words = ngettext("%(n)s question", "%(n)s questions", number)
+    elif kind == "pairs":
+        words = ngettext("%(n)s pair", "%(n)s pairs", number)
+    else:
+        words = ngettext("%(n)s case", "%(n)s cases", number)
+    return words % {"n": f"{number:,}"}
+
+
+def _points_cards(user: User) -> Iterator[tuple[navigation.HomeCard, str]]:
     """A card for each benchmark whose newest points may be corrected by ``user``, until they are frozen."""
     from validation.access import hidden_splitting_runs
     from validation.splitting.selectors import runs_to_correct
@@ -59,7 +76,7 @@ def _points_cards(user: User) -> Iterator[navigation.HomeCard]:
             continue
         url = reverse("validation:splitting-points", args=[run.benchmark.slug, run.public_id])
         label, button = _("Cases with gold points to correct"), _("Correct gold points")
-        yield _card(run.benchmark, label, n_cases, url, button)
+        yield _card(run.benchmark, label, n_cases, url, button), _words("points", n_cases)
 
 
 def _card(benchmark: Benchmark, label: Text, number: int, url: str, button: Text) -> navigation.HomeCard:
@@ -81,12 +98,11 @@ def starts(user: User) -> Iterator[str]:
 
 def todos(user: User) -> Iterator[Todo]:
     """What waits for ``user`` in all benchmarks."""
-    for card in home_cards(user):
+    for card, left in _waiting(user):
         for figure in card.figures:
             if card.action is not None:
                 button, url = card.action
                 title = str(card.title)
-                left = str(figure.value)
                 yield Todo(figure.label, "", title, left=left, button=button, url=url, slug=card.key)
 
 
@@ -94,11 +110,11 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None) -> Iterat
     """The same in one benchmark, as lines of the page *Writing*; none of them is about a single case."""
     if case is not None:
         return
-    for card in home_cards(user):
+    for card, left in _waiting(user):
         if card.key == benchmark.slug and card.action is not None:
             button, url = card.action
             for figure in card.figures:
-                yield Waits(figure.label, button, url, detail=str(figure.value))
+                yield Waits(figure.label, button, url, detail=left)
 
 
 def register() -> None:

@@ -87,7 +87,7 @@ def test_home_lists_each_kind_of_work_of_an_author_with_its_number(world: PairWo
         "To review": "1 case",
         "To reword": "2 criteria",
         "Your drafts": "1 case",
-        "Pairs of texts to compare": "1",
+        "Pairs of texts to compare": "1 pair",
         "Suggestions to decide": "1 case",
     }
     assert sorted(rows) == sorted(KINDS)
