@@ -156,11 +156,19 @@ def test_a_rubric_that_was_not_sent_for_review_must_be_sent_again(new_page: Call
     page.locator("#send").click()
     expect(page.locator("#send-target")).to_have_text("Criteria: 1; target: 30. You can send it as it is.")
     page.locator("#send-form button.primary").click()
-    shown = page.locator("#toasts")
-    expect(shown).to_contain_text("Not sent for review: the connection was lost.")
-    page.context.set_offline(False)
-    expect(shown).to_contain_text("Your text is now saved, but not sent for review.")
+    # The refusal is in the dialog, whose backdrop covers other messages; once the dialog is closed, it is one of them.
+    dialog, shown = page.get_by_role("dialog", name="Send to review"), page.locator("#toasts")
+    expect(dialog.get_by_role("alert")).to_contain_text("Not sent for review: the connection was lost.")
     expect(shown).not_to_contain_text("the connection was lost")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(shown).to_contain_text("Not sent for review: the connection was lost.")
+    page.locator("#send").click()
+    expect(shown).not_to_contain_text("the connection was lost")
+    page.locator("#send-form button.primary").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Not sent for review: the connection was lost.")
+    page.context.set_offline(False)
+    expect(dialog.get_by_role("alert")).to_contain_text("Your text is now saved, but not sent for review.")
+    expect(dialog).not_to_contain_text("the connection was lost")
     wait_until(lambda: saved_items()[0][0] == "Names the dose in mg", message="the text is saved")
     assert RubricDraft.objects.get().rubric.status == "draft"
     page.locator("#send-form button.primary").click()
@@ -193,3 +201,35 @@ def test_what_must_be_fixed_in_the_case_leads_to_its_page(new_page: Callable[...
     page.locator("#send-missing li", has_text="Jane Roe").get_by_role("link", name="Edit the case").click()
     page.wait_for_url(f"**{place}")
     expect(page.locator("#privacy")).to_contain_text("Jane Roe")
+
+
+def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[..., Page]) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
+    page = new_page(author)
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    read = page.get_by_role("link", name="Read as the reviewer, or discard the draft")
+    menu = page.locator(".rubric-bar details[data-menu] summary")
+    menu.click()
+    expect(page.get_by_role("link", name="Basis of each criterion")).to_be_visible()
+    expect(read).to_be_hidden()  # there is no draft yet
+    page.keyboard.press("Escape")
+    page.evaluate(PASTE, ["body", "Names the dose\t5"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(1)
+    page.locator("#paste-insert").click()
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    menu.click()
+    expect(read).to_be_visible()  # in the session that began the draft
+    page.keyboard.press("Escape")
+    # The case is mended on another page.
+    case.conversation = [{"role": "user", "content": "I cough"}]
+    case.save()
+    page.locator("#send").click()
+    expect(page.locator("#send-form")).to_be_visible()
+    expect(page.locator("#send-target")).to_have_text("Criteria: 1; target: 30. You can send it as it is.")
+    expect(page.locator("#send-missing")).to_be_hidden()
+    expect(page.locator("#missing")).to_be_hidden()

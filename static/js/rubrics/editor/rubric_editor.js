@@ -84,13 +84,25 @@ document.addEventListener("click", (event) => {
 });
 
 /* Sending to review: what is on the page is saved first, so that reviewers read just that. */
-/** @type {HTMLElement | null} */
-let notSent = null; // the message that it was not sent
+const sendDialog = element("send-dialog", HTMLDialogElement);
 const sendForm = element("send-form", HTMLFormElement);
+const notSent = element("not-sent", HTMLElement); // why it was not sent, in the dialog: it covers other messages
+/** @type {HTMLElement | null} */
+let notSentToast = null; // the same once the dialog is closed
+
+/** @param {string} text empty where nothing was refused */
+function showNotSent(text) {
+  notSentToast?.remove();
+  notSentToast = text && !sendDialog.open ? toast(text, "warning") : null;
+  notSent.hidden = !text || !sendDialog.open;
+  find(notSent, "p", HTMLElement).textContent = text;
+}
 
 element("send", HTMLElement).addEventListener("click", async () => {
+  showNotSent("");
   dropBlank();
   await saving.save();
+  await saving.refresh();
   sendForm.hidden = showMissingInDialog();
   const target = start.rules.target ?? 0;
   const note = element("send-target", HTMLElement);
@@ -105,12 +117,12 @@ sendForm.addEventListener("submit", async (event) => {
   if (!saving.isDirty()) return;
   event.preventDefault();
   if (await saving.save()) return sendForm.submit();
-  notSent?.remove();
-  notSent = toast(words("not_sent"), "error");
-  saving.whenSaved(() => {
-    notSent?.remove();
-    notSent = toast(words("saved_not_sent"), "warning");
-  });
+  showNotSent(words("not_sent"));
+  saving.whenSaved(() => showNotSent(words("saved_not_sent")));
+});
+
+sendDialog.addEventListener("close", () => {
+  if (!notSent.hidden) showNotSent(find(notSent, "p", HTMLElement).textContent ?? "");
 });
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /* What can be undone in the rubric editor: each action on the list, and what was typed, a word at a time, so that one
    key undoes both, the latest first. Undoing does not touch what somebody else has changed since. */
-import { back, copy, sameList } from "./rubric_model.js";
+import { back, backAlone, copy, sameList } from "./rubric_model.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -125,15 +125,15 @@ export function createHistory({ items, take, caret, go }) {
   }
 
   /**
-   * Take back one step after others, which stay, but for the order of the items and words typed into what the step
-   * changed; this is a step of its own.
+   * Take back one step after others, which stay, but for words typed into what the step changed; this is a step of its
+   * own.
    * @param {Step} step
    * @returns {boolean} false where it was undone before
    */
   function revert(step) {
     if (!done.includes(step)) return false;
     const now = copy(items());
-    take(back(step.target, step.reached, items()));
+    take(backAlone(step.target, step.reached, items()));
     current = copy(items());
     run = "";
     done.push({ target: now, reached: copy(items()), from: lastCaret, to: step.from });

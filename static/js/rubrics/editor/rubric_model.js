@@ -330,6 +330,21 @@ export function back(target, reached, current) {
 }
 
 /**
+ * As `back`, of an action that others followed: items keep the order in which they are now.
+ * @param {Item[]} target
+ * @param {Item[]} reached
+ * @param {Item[]} current
+ * @returns {Item[]}
+ */
+export function backAlone(target, reached, current) {
+  const all = back(target, reached, current);
+  const [restored, inCurrent] = [byId(all), byId(current)];
+  const items = current.flatMap((item) => restored.get(item.id) ?? []);
+  for (const item of all) if (!inCurrent.has(item.id)) insertLike(item, target, items);
+  return items;
+}
+
+/**
  * One text as two, cut at a place: joints such as “, and” fall away.
  * @param {string} text
  * @param {number} at

@@ -92,6 +92,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     const saved = lastSaved ? words("saved").replace("TIME", clock(lastSaved)) : words("saves");
     const isAtRest = state === "saved" || state === "unchanged" || state === "early";
     showSaving(savedBox, state, isAtRest ? saved : words(state));
+    element("read-draft", HTMLElement).hidden = draftId === null;
     if (isDirty()) return;
     const due = [...awaited];
     awaited.clear();
@@ -285,13 +286,30 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
 
   /** Ask what others did meanwhile. */
   async function poll() {
-    if (document.hidden || isDirty() || queue.underWay || queue.halted || !navigator.onLine) return;
-    const { status, body } = await ask("GET", `${url}?version=${version}&draft=${draftId ?? ""}`);
-    if (status !== 200 || !body || isDirty()) return; // offline: nothing is shown while there is nothing to save
+    if (!document.hidden) await fetchStored(`?version=${version}&draft=${draftId ?? ""}`);
+  }
+
+  /** Ask for the stored draft, and for what is missing now: the case may have changed since the last save. */
+  async function refresh() {
+    const body = await fetchStored("");
+    if (body?.version === version) showMissing(body.missing);
+  }
+
+  /**
+   * @param {string} query with the version that is shown, the answer to it is empty
+   * @returns {Promise<Draft | null>} what is stored, where it is a draft or nothing yet
+   */
+  async function fetchStored(query) {
+    if (isDirty() || queue.underWay || queue.halted || !navigator.onLine) return null;
+    const { status, body } = await ask("GET", `${url}${query}`);
+    if (status !== 200 || !body || isDirty()) return null; // offline: nothing is shown while nothing is unsaved
     if (body.status !== "draft" && (body.status || version)) {
       queue.halted = "gone";
       showTrouble(words("gone"));
-    } else if (body.version > version || body.draft !== draftId) settle(body);
+      return null;
+    }
+    if (body.version > version || body.draft !== draftId) settle(body);
+    return body;
   }
 
   /** @param {Event} event */
@@ -304,7 +322,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   setInterval(poll, POLL_MS);
   window.addEventListener("focus", () => {
     if (isDirty()) save();
-    else poll();
+    else refresh();
   });
   document.addEventListener("visibilitychange", leave);
   window.addEventListener("pagehide", leave);
@@ -317,5 +335,5 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   if (version > 1) showAuthor(start.saved_by, start.saved_at);
   /** @param {() => void} run called once, when all is saved */
   const whenSaved = (run) => void awaited.add(run);
-  return { changed, save, pickUp, isDirty, whenSaved };
+  return { changed, save, refresh, pickUp, isDirty, whenSaved };
 }

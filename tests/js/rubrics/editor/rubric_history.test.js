@@ -176,3 +176,28 @@ test("a step is taken back alone, whatever followed it, and once", async () => {
   assert.equal(past.revert(step), false);
   assert.deepEqual(texts(), ["", "Second."]);
 });
+
+test("a deletion is taken back alone: the criteria that were moved since stay where they are", async () => {
+  items = ["a", "b", "c", "d"].map((id) => newItem({ id, text: id }));
+  past.acceptOthers();
+  await act(() => items.splice(2, 1)); // c
+  const step = past.latest();
+  await act(() => items.reverse());
+  assert.deepEqual(texts(), ["d", "b", "a"]);
+  assert.equal(past.revert(step), true);
+  assert.deepEqual(texts(), ["d", "b", "c", "a"]); // after b, as it was
+  past.undo();
+  assert.deepEqual(texts(), ["d", "b", "a"]);
+  past.undo();
+  assert.deepEqual(texts(), ["a", "b", "d"]);
+});
+
+test("a split that is taken back joins its parts where the first one is now", async () => {
+  items = ["a and b", "c"].map((text, place) => newItem({ id: `n${place}`, text }));
+  past.acceptOthers();
+  await act(() => items.splice(0, 1, { ...items[0], text: "a" }, newItem({ id: "part", text: "b" })));
+  const step = past.latest();
+  await act(() => items.reverse());
+  assert.equal(past.revert(step), true);
+  assert.deepEqual(texts(), ["c", "a and b"]);
+});
