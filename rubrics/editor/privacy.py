@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -95,7 +96,30 @@ def waivers_of(case: Case, items: Iterable[DraftItem]) -> list[PrivacyWaiver]:
     waivers = PrivacyWaiver.objects.filter(case=case).select_related("waived_by").order_by("waived_at", "pk")
     placed = [*_of_case(case), *_of_items(items, {})]
     texts = [*(text for _place, text in placed), *case.tags]
-    return [waiver for waiver in waivers if any(waiver.quote in text for text in texts)]
+    return [waiver for waiver in waivers if any(_has_words(text, waiver) for text in texts)]
+
+
+# Letters and digits of scripts that part words by blanks: not Chinese characters, kana and hangul.
+LETTER = r"[^\W_\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+
+
+def has_whole_words(text: str, quote: str) -> bool:
+    """Whether ``quote`` is in ``text``, and no part of a longer word: *Ann* is not in *Annual*.
+
+    Where it begins or ends in a script without blanks between words, such as Chinese, anything may follow it there.
+    """
+    before = rf"(?<!{LETTER})" if re.match(LETTER, quote) else ""
+    after = rf"(?!{LETTER})" if re.match(LETTER, quote[-1:]) else ""
+    return bool(quote) and re.search(f"{before}{re.escape(quote)}{after}", text) is not None
+
+
+def _has_words(text: str, waiver: PrivacyWaiver) -> bool:
+    """Whether a text has the words of a waiver: as whole words, or marked in it, as in *A13812345678*."""
+    if has_whole_words(text, waiver.quote):
+        return True
+    return waiver.quote in text and any(
+        (finding.kind, finding.quote) == (waiver.kind, waiver.quote) for finding in findings(text)
+    )
 
 
 AROUND = 40

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rubrics.editor.privacy import has_whole_words
 from rubrics.parsing.privacy import findings, valid_chinese_id
 
 # 11010519491231002X is the example of GB 11643-1999.
@@ -111,3 +112,40 @@ def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) ->
 def test_a_long_text_of_one_kind_of_character_takes_no_time() -> None:
     for character in ("1", "a", ".", "张", "A ", "1-", "a@", "Aa "):
         assert len(findings(character * 20_000)) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "is_there"),
+    [
+        ("Ann has a cough", "Ann", True),
+        ("Her annual visit to Ann's ward", "Ann", True),
+        ("An Annual visit", "Ann", False),
+        ("Joanne and Ann2", "Ann", False),
+        ("Anna Ann", "Ann", True),
+        ("Dr. Poe", "Dr. Poe", True),
+        ("Dr. Poets", "Dr. Poe", False),
+        ("Mr. Müller", "Mr. Mü", False),
+        ("Call 555-0143.", "555-0143", True),
+        ("Call 1555-0143.", "555-0143", False),
+        ("患者李小明，男", "李小明", True),
+        ("我叫李小明今年45岁", "李小明", True),
+        ("患者Ann今年45岁", "Ann", True),
+        ("手机13812345678号", "13812345678", True),
+        ("(Jane Roe)", "(Jane Roe)", True),
+        ("anything", "", False),
+    ],
+)
+def test_a_kept_name_is_found_as_whole_words(text: str, quote: str, is_there: bool) -> None:
+    assert has_whole_words(text, quote) is is_there
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(alphabet="abZé7", min_size=1, max_size=6),
+    st.text(alphabet="abZé7", min_size=1, max_size=2),
+    st.sampled_from(["", " ", ".", "，", "患", "か", "한", "_", "-"]),
+)
+def test_a_kept_name_ends_where_its_word_ends(name: str, more: str, gap: str) -> None:
+    assert has_whole_words(f"患者{gap}{name}{gap}今年", name)
+    assert not has_whole_words(f"{more}{name}", name) and not has_whole_words(f"{name}{more}", name)
+    assert has_whole_words(f"{more}{name} {name}", name)

@@ -176,8 +176,9 @@ def test_only_names_that_are_still_there_are_listed_as_kept(client: Client) -> N
     turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
     case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
     rubric, _items = drafted(case, writer)
-    write(rubric, [DraftItem("n1", "Names the dose", 5, source="Told by Dr. Ann Poe")], writer)
-    for name in ("Jane Roe", "Dr. Ann Poe", "Dr. Max Loe"):
+    source = "Told by Dr. Ann Poe, of Loess"
+    write(rubric, [DraftItem("n1", "Names the dose", 5, source=source)], writer)
+    for name in ("Jane Roe", "Dr. Ann Poe", "Dr. Max Loe", "Loe"):  # "Loe" is part of another word
         values = {"reason": "Made up", "waived_by": writer, "waived_at": timezone.now()}
         PrivacyWaiver.objects.create(case=case, kind="name", quote=name, **values)
     send(rubric, writer)
