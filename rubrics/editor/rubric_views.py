@@ -21,7 +21,7 @@ from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access, beside, cited
 from rubrics.axes import AXES, axis_word
 from rubrics.editor import editing
-from rubrics.editor.draft_content import read_items
+from rubrics.editor.draft_content import items_of, read_items
 from rubrics.editor.rules import rules_of
 from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
@@ -81,6 +81,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
                 "axes": AXES,
                 "axis_words": {axis: translate(axis_word(axis)) for axis in AXES},
                 "comments": returned.item_comments if returned else {},
+                "comment_texts": _wordings(returned),
                 "evidence": {str(key): [entry.reason for entry in entries] for key, entries in evidence.items()},
             },
         },
@@ -91,6 +92,12 @@ def _returned(rubric: Rubric) -> RubricReview | None:
     """The last reviewer's reason for returning this draft."""
     last = rubric.reviews.select_related("reviewer").first()
     return last if last and last.outcome == RubricReview.Outcome.RETURNED else None
+
+
+def _wordings(returned: RubricReview | None) -> dict[str, str]:
+    """The texts of the criteria on which a reviewer commented, as they were read; by item."""
+    read = items_of(returned.content or {}) if returned else []
+    return {item.id: item.text for item in read if returned and item.id in returned.item_comments}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

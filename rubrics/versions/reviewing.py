@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +12,22 @@ from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import waivers_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
-from rubrics.models import Case, Rubric, RubricReview
+from rubrics.models import Case, Rubric, RubricDraft, RubricReview
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 from rubrics.versions import selectors
 from rubrics.versions.diff import CriterionChange, Diff, Kind, compare
 from rubrics.versions.grading_evidence import RewordingEvidence, evidence_for
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierComment:
+    """A comment of an earlier review on a criterion; ``wording``: its text then, where it differs and is on record."""
+
+    review: RubricReview
+    text: str
+    is_of_this_wording: bool
+    wording: str = ""
 
 
 @dataclass(slots=True)
@@ -28,7 +39,7 @@ class Row:
     evidence: list[RewordingEvidence] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""
-    earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # earlier reviews of it
+    earlier: list[EarlierComment] = field(default_factory=list)
     since: str = ""  # ``new``, ``changed`` or ``removed`` since this reader's last review
     since_line: CriterionChange | None = None  # the comparison with what this reader reviewed, where both have it
 
@@ -77,13 +88,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 evidence=evidence.get(line.item.criterion or 0, []),
                 remarks=remarks.get(new_item.id, []) if new_item else [],
                 comment=comments.get(new_item.id, "") if new_item else "",
-                earlier=[
-                    (review, review.item_comments[new_item.id])
-                    for review in reviews
-                    if new_item.id in review.item_comments
-                ]
-                if new_item
-                else [],
+                earlier=_earlier(new_item, reviews, draft) if new_item else [],
                 since=_SINCE[since.present[new_item.id].kind] if new_item and new_item.id in since.present else "",
                 since_line=_in_both(since.present.get(new_item.id)) if new_item else None,
             )
@@ -129,6 +134,18 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "writers": [row.user for row in rubric.contributors.all()],
         "position": _position(user, case),
     }
+
+
+def _earlier(item: DraftItem, reviews: Sequence[RubricReview], draft: RubricDraft) -> list[EarlierComment]:
+    comments = []
+    for review in reviews:
+        if item.id in review.item_comments:
+            _number, wording = selectors.read_in(review, draft).get(item.id, (0, ""))
+            is_same = wording == item.text
+            comments.append(
+                EarlierComment(review, review.item_comments[item.id], is_same, "" if is_same else wording)
+            )
+    return comments
 
 
 _SINCE = {Kind.NEW: "new", Kind.CHANGED: "changed", Kind.REWORDED: "changed"}

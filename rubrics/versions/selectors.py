@@ -66,7 +66,10 @@ def difference(old: Rubric | None, new: Rubric) -> Diff:
 
 @dataclass(frozen=True, slots=True)
 class CriterionComment:
-    """A reviewer's comment beside a criterion, which had this number and text when it was read."""
+    """A reviewer's comment beside a criterion, which had this number and text when it was read.
+
+    Where no copy of what was read is on record, ``number`` is 0, and ``text`` the present one, if there is any.
+    """
 
     number: int
     text: str
@@ -81,16 +84,26 @@ class ShownReview:
     comments: list[CriterionComment]
 
 
+def read_in(review: RubricReview, draft: RubricDraft | None) -> dict[str, tuple[int, str]]:
+    """Number and text of each criterion that was read in a review, by the id of its item; empty if it is unknown.
+
+    Of a review that kept no copy, the draft has the text as long as it is the same.
+    """
+    content = review.content
+    if content is None and draft is not None and draft.digest == review.digest:
+        content = draft.content
+    return {item.id: (number, item.text) for number, item in enumerate(items_of(content or {}), start=1)}
+
+
 def shown_review(review: RubricReview, draft: RubricDraft | None) -> ShownReview:
-    """A review with its comments beside criteria; of a review that kept no copy of its text, the draft has the text."""
-    content = review.content if review.content is not None or draft is None else draft.content
-    items = items_of(content or {})
+    """A review with its comments beside criteria, in the order in which these were read."""
+    read = read_in(review, draft)
+    present = {item.id: item.text for item in items_of(draft.content)} if draft is not None else {}
     comments = [
-        CriterionComment(number, item.text, review.item_comments[item.id])
-        for number, item in enumerate(items, start=1)
-        if item.id in review.item_comments
+        CriterionComment(*read.get(name, (0, present.get(name, ""))), comment)
+        for name, comment in review.item_comments.items()
     ]
-    return ShownReview(review, comments)
+    return ShownReview(review, sorted(comments, key=lambda entry: entry.number))
 
 
 @dataclass(frozen=True, slots=True)

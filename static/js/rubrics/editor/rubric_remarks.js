@@ -31,7 +31,9 @@ export function showRemarks(item) {
   /** @type {Note[]} */
   const notes = [];
   const comment = start.comments[item.id];
-  if (comment) notes.push({ kind: "comment", label: words("reviewer"), text: comment });
+  const read = start.comment_texts[item.id] ?? item.text;
+  const label = read === item.text ? words("reviewer") : words("reviewer_then").replace("TEXT", () => read);
+  if (comment) notes.push({ kind: "comment", label, text: comment });
   for (const text of start.evidence[String(item.criterion)] ?? []) {
     notes.push({ kind: "comment", label: words("faulty"), text });
   }

@@ -23,6 +23,7 @@ import { copy } from "./rubric_model.js";
  * @property {string[]} axes
  * @property {Record<string, string>} axis_words of common axes, in the reader's language
  * @property {Record<string, string>} comments of the last reviewer, by item
+ * @property {Record<string, string>} comment_texts the texts of these criteria as they were read
  * @property {Record<string, string[]>} evidence why criteria were found at fault, by stored criterion
  */
 
