@@ -73,11 +73,15 @@ def nearest(suggestion: Suggestion, items: Sequence[DraftItem]) -> tuple[DraftIt
 
 
 def state_of(suggestion: Suggestion, items: Sequence[DraftItem]) -> str:
-    """The state of a suggestion that stands in a list as ``items``: accepted, or edited."""
+    """The state of a suggestion that stands in a list as ``items``: accepted, or edited.
+
+    Words and points decide, and the axis where an item names one: an item that a client sends without the tag of its
+    axis, as the API gives a suggestion, is no other criterion for that.
+    """
     is_kept = any(
         words_of(item.text) == words_of(suggestion.text)
         and item.points == suggestion.points
-        and axis_of(item.tags) == suggestion.axis
+        and axis_of(item.tags) in ("", suggestion.axis)
         for item in items
     )
     return Suggestion.State.ACCEPTED if is_kept else Suggestion.State.EDITED

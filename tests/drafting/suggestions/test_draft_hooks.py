@@ -37,11 +37,14 @@ def test_the_state_follows_from_the_list() -> None:
     assert world.states() == ["accepted", "open", "open"]
     row = Suggestion.objects.get(pk=first.pk)
     assert row.decided_by == world.author and row.decided_at is not None
-    # White space is no change; words, points and axis are.
+    # White space is no change; words, points and another axis are.
     world.save([taken(first, text="Advises  suggestion 1 "), taken(second, points=-5)])
     assert world.states() == ["accepted", "edited", "open"]
     world.save([taken(first, tags=["axis:safety"]), taken(second)])
     assert world.states() == ["edited", "accepted", "open"]
+    # A client may take it with its own text, points and tags, which do not name the axis.
+    world.save([taken(first, tags=list(first.tags)), taken(second)])
+    assert first.axis and world.states() == ["accepted", "accepted", "open"]
     # Two criteria of one suggestion: it is accepted while one of them is as it was.
     world.save([taken(first), taken(first, id="copy", text="Other"), taken(second, tags=["axis:accuracy", "x"])])
     assert world.states() == ["accepted", "accepted", "open"]

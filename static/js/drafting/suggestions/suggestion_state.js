@@ -15,13 +15,15 @@ import { axisOf } from "../../rubrics/editor/rubric_model.js";
 const plain = (text) => text.normalize("NFC").split(/\s+/).filter(Boolean).join(" ");
 
 /**
- * Whether a criterion says and weighs what the suggestion does.
+ * Whether a criterion says and weighs what the suggestion does; one without an axis has no other axis.
  * @param {Item} item
  * @param {Item} suggested
  */
 export function isUnchanged(item, suggested) {
   return (
-    plain(item.text) === plain(suggested.text) && item.points === suggested.points && axisOf(item) === axisOf(suggested)
+    plain(item.text) === plain(suggested.text) &&
+    item.points === suggested.points &&
+    ["", axisOf(suggested)].includes(axisOf(item))
   );
 }
 

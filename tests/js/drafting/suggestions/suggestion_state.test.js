@@ -17,7 +17,7 @@ const known = (id, fields = {}, details = {}) => ({
 });
 const decision = (state, aside = false, reason = null) => ({ state, aside, reason });
 
-test("the state follows from the list: words, points and axis count, white space and tags do not", () => {
+test("the state follows from the list: words, points and another axis count, white space and tags do not", () => {
   const suggestion = known("a");
   const states = (fields) => stateOf(suggestion, [item("a", fields)], undefined).state;
   assert.equal(states({}), "accepted");
@@ -26,6 +26,7 @@ test("the state follows from the list: words, points and axis count, white space
   assert.equal(states({ text: "Gives five doses" }), "edited");
   assert.equal(states({ points: 6 }), "edited");
   assert.equal(states({ tags: ["axis:accuracy"] }), "edited");
+  assert.equal(states({ tags: ["dose"] }), "accepted"); // no axis is no other axis
   // Composed and decomposed characters are the same words.
   assert.equal(stateOf(known("b", {}, { text: "é" }), [item("b", { text: "e\u0301" })], undefined).state, "accepted");
   // One criterion of several is as it was.
