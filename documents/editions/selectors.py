@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, Func, JSONField, OuterRef, Q, QuerySet, Value
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
@@ -14,7 +15,7 @@ from accounts.unread_cases import unread_by
 from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import nearest_words
 from rubrics.access import is_author
-from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricItem
+from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricDraft, RubricItem
 from rubrics.waiting import MAX_LINES, Waits
 
 
@@ -96,29 +97,14 @@ def citing_criteria(edition: Document) -> list[CitingCriterion]:
 
 
 def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
-    """Lines of the authors' dashboard: published rubrics that cite an edition with a later one.
+    """Lines of the authors' dashboard: rubrics that cite an edition with a later one.
 
-    They are those on which ``user`` wrote, or which ``user`` reads and on which nobody wrote here, as on imported ones.
-    A version that is being written shows it at the citation, so its case is left out.
+    They are drafts that ``user`` is writing, and published rubrics on which ``user`` wrote, or which ``user`` reads and
+    on which nobody wrote here, as on imported ones, as long as no later version is being written.
     """
     if not is_author(user, benchmark):
         return []
-    own = {} if case is None else {"rubric__case": case}
-    writers = RubricContributor.objects.filter(rubric=OuterRef("rubric"))
-    written = Rubric.objects.filter(case=OuterRef("rubric__case"), status__in=["draft", "in_review"])
-    items = (
-        RubricItem.objects.exclude(citations=[])
-        .filter(
-            Q(Exists(writers.filter(user=user.pk))) | (~Q(Exists(writers)) & ~unread_by(user.pk, "rubric__case")),
-            ~Q(Exists(written.filter(draft__isnull=False))),
-            rubric__in=Rubric.objects.current(),
-            rubric__case__benchmark=benchmark,
-            rubric__case__excluded_at__isnull=True,
-            **own,
-        )
-        .order_by("rubric__case__key", "position")
-    )
-    rows = list(items.values_list("rubric__case__key", "rubric__case__public_id", "citations"))
+    rows = list(_citing(user, benchmark, case))
     cited = {entry["passage"] for *_case, entries in rows for entry in entries}
     if not cited:
         return []
@@ -127,7 +113,7 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) ->
     )
     titles = dict(superseded.values_list("public_id", "document__title"))
     by_case: dict[tuple[str, str], dict[str, None]] = {}
-    for key, public_id, entries in rows:
+    for key, public_id, _place, entries in rows:
         for entry in entries:
             if entry["passage"] in titles:
                 by_case.setdefault((key, public_id), {})[titles[entry["passage"]]] = None
@@ -140,6 +126,34 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) ->
         )
         for (key, public_id), names in list(by_case.items())[:MAX_LINES]
     ]
+
+
+def _citing(user: User, benchmark: Benchmark, case: Case | None) -> QuerySet[RubricItem, Any]:
+    """Short name, id and citations of rubrics as in `waiting_lines`, in the order of cases; one query."""
+    writers = RubricContributor.objects.filter(rubric=OuterRef("rubric"))
+    mine = Q(Exists(writers.filter(user=user.pk)))
+    of_benchmark: dict[str, Any] = {"rubric__case__benchmark": benchmark, "rubric__case__excluded_at__isnull": True}
+    if case is not None:
+        of_benchmark["rubric__case"] = case
+    names = {"key": F("rubric__case__key"), "address": F("rubric__case__public_id")}
+    written = Rubric.objects.filter(case=OuterRef("rubric__case"), status__in=["draft", "in_review"])
+    published = RubricItem.objects.exclude(citations=[]).filter(
+        mine | (~Q(Exists(writers)) & ~unread_by(user.pk, "rubric__case")),
+        ~Q(Exists(written.filter(draft__isnull=False))),
+        rubric__in=Rubric.objects.current(),
+        **of_benchmark,
+    )
+    drafts = RubricDraft.objects.filter(
+        mine | Q(rubric__created_by=user.pk), rubric__status=Rubric.Status.DRAFT, **of_benchmark
+    )
+    in_draft = Func(
+        F("content"),
+        template="jsonb_path_query_array(%(expressions)s, '$.items[*].citations[*]')",
+        output_field=JSONField(),
+    )
+    rows = published.annotate(**names, place=F("position")).values_list("key", "address", "place", "citations")
+    others = drafts.annotate(**names, place=Value(0), cited=in_draft).exclude(cited=[])
+    return rows.union(others.values_list("key", "address", "place", "cited"), all=True).order_by("key", "place")
 
 
 def _old_citations(

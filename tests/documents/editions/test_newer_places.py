@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from django.utils import timezone
 
 from accounts.models import PhysicianProfile
 from documents.editions.selectors import waiting_lines
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AuthoringRole, Case, RubricContributor
-from rubrics.services.drafts import open_draft
+from rubrics.services.drafts import open_draft, save_draft
 from rubrics.waiting import waiting_for
 from tests.documents.editions.editions_world import cite, cited_rubric, make_collection, make_document
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
@@ -71,7 +74,7 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
         return [(str(line.label), str(line.key), line.detail) for line in lines]
 
     assert listed(author) == []
-    make_document(collection, ["Record an ECG at once."])
+    new = make_document(collection, ["Record an ECG at once."])
     line = ("Cites a superseded edition", "chest", "Chest pain in adults")
     assert listed(author) == [line] == listed(other)  # nobody here wrote it
     danish, _client = signed_in(case)
@@ -83,7 +86,21 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
     assert (listed(author), listed(other)) == ([], [line])
     PhysicianProfile.objects.create(user=other, languages=["da"])
     assert listed(other) == [line]  # who wrote it may read it
-    open_draft(case=case, by=other, at=timezone.now())  # the editor shows it at the citation
+    # A draft is listed for those who write it, until the citation is replaced.
+    draft = open_draft(case=case, by=other, at=timezone.now()).draft
+    assert (listed(author), listed(other)) == ([], [line])
+    assert [row.address for row in waiting_for(other, case.benchmark, case)] == [f"/b/b/write/{case.public_id}/rubric/"]
+    items = items_of(draft.content)
+    newer = cite(new.passages.get(), "an ECG")
+    citation = Citation(newer["passage"], newer["start"], newer["end"], newer["quote"])
+    save_draft(
+        rubric=draft.rubric,
+        items=[replace(items[0], citations=(citation,))],
+        version=1,
+        client_id=None,
+        by=other,
+        at=timezone.now(),
+    )
     assert listed(other) == []
 
 
