@@ -204,7 +204,14 @@ def register() -> None:
     navigation.register_home_card(author_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
     navigation.register(label=_("Cases"), view="rubrics:cases", section="content", roles=STAFF, order=20)
-    navigation.register(label=_("Writing"), view="rubrics:write", section="content", roles=WRITERS, order=22)
+    navigation.register(
+        label=_("Writing"),
+        view="rubrics:write",
+        section="content",
+        roles=WRITERS,
+        order=22,
+        also=["validation:coverage-queue", "validation:pair-queue"],  # questions to authors, from *To do*
+    )
     navigation.register(label=_("Bank"), view="rubrics:bank", section="content", roles=WRITERS, order=23)
     navigation.register(
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests

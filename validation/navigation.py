@@ -125,7 +125,7 @@ def register() -> None:
         section="results",
         roles=STAFF,
         order=65,
-        also=("validation:coverage", "validation:splitting"),
+        also=("validation:coverage", "validation:coverage-queue", "validation:splitting"),
     )
     navigation.register(
         label=_("Near-miss pairs"),
@@ -133,7 +133,7 @@ def register() -> None:
         section="results",
         roles=STAFF,
         order=66,
-        also=("validation:making", "validation:pair-runs"),
+        also=("validation:making", "validation:pair-queue", "validation:pair-runs"),
     )
     navigation.register(
         label=pgettext_lazy("of responses", "Refinement"),

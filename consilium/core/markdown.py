@@ -6,9 +6,11 @@ project that makes safe HTML of such a text.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import nh3
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
@@ -59,3 +61,50 @@ def markdown(text: str | None) -> SafeString:
                 child.content = child.content or "image"
     html = parser.renderer.render(tokens, parser.options, {})
     return mark_safe(_cleaner().clean(html))  # noqa: S308  # sanitised on this line
+
+
+START, END = "\ue000", "\ue001"  # private use: letters to the parser, and in no text
+# What begins a block, where it begins a line: a mark is set behind it.
+_BLOCK_START = re.compile(r"(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|[ \t]*\|[ \t]*)+")
+_TAG = re.compile(r"(<[^>\"]*(?:\"[^\"]*\"[^>\"]*)*>)")
+
+
+def marked_markdown(before: str, changed: str, behind: str, *, open_mark: str, gap: str = "") -> SafeString | None:
+    """Render ``before + changed + behind`` as `markdown` does, with ``changed`` in ``<mark>``.
+
+    ``open_mark`` is the tag that opens the mark. Where ``changed`` is empty, ``gap`` is marked in its place, if given.
+    None where the marked place cuts through the marks of Markdown: then the text is to be shown as it is.
+    """
+    whole = before + changed + behind
+    if START in whole or END in whole:
+        return None
+    if not changed:
+        cut = len(before.rstrip())
+        before, behind = before[:cut], before[cut:] + behind
+        if not gap:
+            return markdown(whole)
+    lead = changed[: len(changed) - len(changed.lstrip())]
+    if not before or (before + lead).endswith("\n"):
+        start = _BLOCK_START.match(changed, len(lead))
+        lead = changed[: start.end()] if start else lead
+    core = changed[len(lead) :].rstrip()
+    tail = changed[len(lead) + len(core) :]
+    html = markdown(f"{before}{lead}{START}{core}{END}{tail}{behind}")
+    if html.replace(START, "").replace(END, "") != markdown(whole):
+        return None
+    parts, inside = [], False
+    for piece in _TAG.split(html):
+        if piece.startswith("<"):
+            if START in piece or END in piece:
+                return None
+            parts.append(piece)
+            continue
+        for text in re.split(f"({START}|{END})", piece):
+            if text == START:
+                inside = True
+                parts.append(f"{open_mark}{escape(gap)}</mark>" if not changed else "")
+            elif text == END:
+                inside = False
+            else:
+                parts.append(f"{open_mark}{text}</mark>" if inside and text.strip() else text)
+    return mark_safe("".join(parts))  # noqa: S308  # of what `markdown` made, with the mark added

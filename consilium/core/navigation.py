@@ -150,8 +150,11 @@ def roles_in(user: User, benchmark: BenchmarkLike) -> frozenset[str]:
     return frozenset(role for source in _role_sources for role in source(user, benchmark))
 
 
-def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
-    """Links of the pages of ``benchmark`` that the reader's roles open, in their order."""
+def links(request: HttpRequest, benchmark: BenchmarkLike, path: str = "") -> list[Link]:
+    """Links of the pages of ``benchmark`` that the reader's roles open, in their order.
+
+    ``path``: the address of the page under which the reader is, if it is another than that of the request.
+    """
     if not request.user.is_authenticated:
         return []
     roles = roles_in(request.user, benchmark)
@@ -168,7 +171,7 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
         section |= {
             _address(view, benchmark.slug, settings.ROOT_URLCONF, get_script_prefix()): url for view in item.also
         }
-    here = section.get(_current(section, request.path), "")
+    here = section.get(_current(section, path or request.path), "")
     return [
         Link(
             label=item.label,

@@ -50,6 +50,17 @@ def markdown(text: str | None) -> SafeString:
     return core_markdown.markdown(text)
 
 
+@register.inclusion_tag("components/marked_text.html")
+def marked_text(before: str, changed: str, behind: str, gap: str = "", why: str = "") -> dict[str, Any]:
+    """``{% marked_text before changed behind %}``: Markdown with a part of it marked.
+
+    Without that part ``gap`` is marked in its place, with the title ``why``.
+    """
+    open_mark = format_html('<mark class="pair-mark" title="{}">', why) if why else '<mark class="pair-mark">'
+    html = core_markdown.marked_markdown(before, changed, behind, open_mark=open_mark, gap=gap)
+    return {"html": html, "before": before, "changed": changed, "behind": behind, "gap": gap, "why": why}
+
+
 def _decimal(value: Any) -> float | None:
     try:
         number = float(value)
@@ -201,12 +212,15 @@ def effective_cases(n: float | None, percentile: Any = False, most: float | None
 
 
 @register.inclusion_tag("components/topnav.html", takes_context=True)
-def benchmark_navigation(context: Context) -> dict[str, Any]:
-    """The links of the page's ``benchmark``, by the reader's roles; nothing on a page without one."""
+def benchmark_navigation(context: Context, path: str = "") -> dict[str, Any]:
+    """The links of the page's ``benchmark``, by the reader's roles; nothing on a page without one.
+
+    ``path``: the address of the page under which this one is, where its own address does not say so.
+    """
     request, benchmark = context.get("request"), context.get("benchmark")
     if request is None or benchmark is None or not hasattr(benchmark, "slug"):
         return {"links": []}
-    links, below = navigation.in_sections(navigation.links(request, benchmark))
+    links, below = navigation.in_sections(navigation.links(request, benchmark, path))
     return {"links": links, "below": below, "benchmark": benchmark}
 
 

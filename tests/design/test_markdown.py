@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.urls import urlpatterns as project_urlpatterns
-from consilium.core.markdown import markdown
+from consilium.core.markdown import markdown, marked_markdown
 
 PAYLOADS = [
     "<script>window.hit = 1</script>",
@@ -134,6 +134,37 @@ def test_description_of_an_image_stays_readable() -> None:
     html = markdown("See ![a chart of INR](http://outside.example/x.png)")
     assert "a chart of INR" in html
     assert "outside.example" not in html
+
+
+@pytest.mark.parametrize(
+    ("before", "changed", "behind", "html"),
+    [
+        ("Take **two** ", "tablets", " a day.", "<p>Take <strong>two</strong> <M>tablets</M> a day.</p>"),
+        ("- one\n", "- two\n", "- three", "<li><M>two</M></li>"),
+        ("**", "鉴别", "诊断**", "<strong><M>鉴别</M>诊断</strong>"),
+        ("", "# Dose\n\nTake **two**", " a day", "<h3><M>Dose</M></h3>\n<p><M>Take </M><strong><M>two</M></strong> a"),
+        ("Take two.", "", " Rest.", "<p>Take two.<M>[…]</M> Rest.</p>"),
+        ("a < b & ", "<b>c</b>", "", "<p>a &lt; b &amp; <M>&lt;b&gt;c&lt;/b&gt;</M></p>"),
+    ],
+)
+def test_a_part_of_a_text_is_marked(before: str, changed: str, behind: str, html: str) -> None:
+    marked = marked_markdown(before, changed, behind, open_mark="<mark>", gap="[…]")
+    assert html.replace("M>", "mark>") in (marked or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "changed", "behind"),
+    [("Take *", "*two** ", "tablets"), ("[a](http://x.example '", "title", "')"), ("\ue000", "a", "b")],
+)
+def test_a_part_that_cuts_through_marks_is_not_marked(before: str, changed: str, behind: str) -> None:
+    assert marked_markdown(before, changed, behind, open_mark="<mark>") is None
+
+
+@given(*[st.text(alphabet="ab *_`#->|\n<&\"'()[]中", max_size=12)] * 3)
+def test_marking_changes_nothing_else(before: str, changed: str, behind: str) -> None:
+    marked = marked_markdown(before, changed, behind, open_mark="<mark>")
+    if marked is not None:
+        assert marked.replace("<mark>", "").replace("</mark>", "") == markdown(before + changed + behind)
 
 
 def _payload_page(request: HttpRequest) -> HttpResponse:

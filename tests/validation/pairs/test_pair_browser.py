@@ -29,6 +29,11 @@ def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], wat
     page.goto("/b/ward/pairs/judge/")
     expect(page.get_by_role("heading", name="Near-miss pairs")).to_be_visible()
     expect(page.locator("mark.pair-mark")).to_have_count(2)
+    # The page opens at its top, with the pages of its section.
+    assert page.evaluate("window.scrollY") == 0
+    assert page.evaluate("document.activeElement.tagName") != "INPUT"
+    section = page.get_by_role("navigation", name="Section")
+    expect(section.get_by_role("link", name="Writing")).to_have_attribute("aria-current", "page")
     assert axe_violations(page) == []
     page.keyboard.press("s")  # nothing is answered yet
     expect(page.locator("[data-field=single] .error")).to_be_in_viewport()

@@ -6,7 +6,7 @@ import { findAll, targetWithin } from "../../core/page.js";
 const TYPING = "input:not([type='radio']), textarea, select, [contenteditable], dialog[open]";
 
 // A refused form comes back at the top of the page: its first question without an answer may be out of view.
-const lacking = document.querySelector("main fieldset:has(.error), main .field:has(.errors)");
+const lacking = document.querySelector("main fieldset:has(.error:not([hidden])), main .field:has(.errors)");
 if (lacking) {
   lacking.scrollIntoView({ block: "center" });
   const input = lacking.querySelector("input, select, textarea");
