@@ -110,8 +110,11 @@ class Places:
         if isinstance(record.criterion, int):
             criterion = sheet.by_position.get(record.criterion)
             if criterion is None:
-                message = _("The rubric of this case has %(n)s criteria.") % {"n": len(sheet.by_position)}
-                self.faults.add(record.line, "criterion", message)
+                n = len(sheet.by_position)
+                message = ngettext(
+                    "The rubric of this case has %(n)s criterion.", "The rubric of this case has %(n)s criteria.", n
+                )
+                self.faults.add(record.line, "criterion", message % {"n": n})
             return criterion
         same = sheet.by_text.get(record.criterion, [])
         if len(same) == 1:

@@ -12,6 +12,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
@@ -216,8 +217,12 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
     for response, decisions in decisions_by_response.items():
         missing = len(rubric_of[response][1]) - len(decisions)
         if missing:
-            message = _("%(n)d criteria of this response have no decision in the file.") % {"n": missing}
-            faults.add(first_line[response], "criterion", message)
+            message = ngettext(
+                "%(n)d criterion of this response has no decision in the file.",
+                "%(n)d criteria of this response have no decision in the file.",
+                missing,
+            )
+            faults.add(first_line[response], "criterion", message % {"n": missing})
     known = {
         row.response_id: row
         for row in KeyedResponse.objects.filter(response__in=decisions_by_response).select_for_update()

@@ -12,6 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
@@ -338,7 +339,11 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
             else:
                 messages.success(
                     request,
-                    _("%(number)d responses are in conflict. The groups’ adjudicators can now see them.")
+                    ngettext(
+                        "%(number)d response is in conflict. The groups’ adjudicators can now see it.",
+                        "%(number)d responses are in conflict. The groups’ adjudicators can now see them.",
+                        n_opened,
+                    )
                     % {"number": n_opened}
                     if n_opened
                     else _("No new conflicts: the groups agree, or their conflicts have already been opened."),

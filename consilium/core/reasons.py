@@ -63,7 +63,10 @@ class Reason(Enum):
     NO_TRIAGE_ERROR = Phrase("no error in either direction")
     TWO_LEVELS_ONLY = Phrase("a severe error needs three levels")
     ONE_LEVEL_THROUGHOUT = Phrase("reference and readings have one level throughout")
-    CASES_WITH_HALVES = Phrase("over the %(n)s cases with as many readings as half of the votes")
+    CASES_WITH_HALVES = (
+        Phrase("over the %(n)s cases with as many readings as half of the votes"),
+        "over the %(n)s case with as many readings as half of the votes",
+    )
     LIKE_THE_PANEL = Phrase("not distinguishable from the panel")
     MODE_OF_USABLE = Phrase("the mode is that of usable readings")
     LEVELS_NEVER_DIFFER = Phrase("the two never differ")
@@ -106,7 +109,7 @@ class Reason(Enum):
         Phrase("%(n)s responses excluded: physicians found no level in what they read of their strata"),
         "%(n)s response excluded: physicians found no level in what they read of its stratum",
     )
-    FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
+    FEW_CANDIDATES = Phrase("relative to %(n)s candidates only"), "relative to %(n)s candidate only"
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
@@ -163,7 +166,10 @@ class Reason(Enum):
     AC1_ONE_CLASS = Phrase("AC1 is based on one class only")
     NO_BALANCED_F1_OF_TWO = Phrase("no balanced F1: %(one)s and %(two)s")
     NO_BALANCED_F1 = Phrase("no balanced F1: %(why)s")
-    MF1_VALID = Phrase("mf1 on the %(n)s pairs with a valid verdict: %(value)s")
+    MF1_VALID = (
+        Phrase("mf1 on the %(n)s pairs with a valid verdict: %(value)s"),
+        "mf1 on the %(n)s pair with a valid verdict: %(value)s",
+    )
     MF1_OF_VERDICTS = Phrase("mf1 on the pairs with a verdict: %(value)s")
     NO_PEER_DECISION = Phrase("no other physician of the group decided the same")
     NO_SHARED_DECISION = Phrase("decides nothing that the other rater decided")
@@ -177,9 +183,15 @@ class Reason(Enum):
     CONSTANT_LENGTH_OR_SCORE = Phrase("constant length or score")
     NO_RESIDUAL_VARIANCE = Phrase("nothing varies after adjustment for candidate and case")
     NO_INTERVAL_AT_LENGTH = Phrase("no interval: a length that does not change may lie outside what was seen")
-    DEGREES_OF_FREEDOM = Phrase("%(n)s degrees of freedom left after candidate and case")
+    DEGREES_OF_FREEDOM = (
+        Phrase("%(n)s degrees of freedom left after candidate and case"),
+        "%(n)s degree of freedom left after candidate and case",
+    )
     CORRELATION_UNITS = Phrase("a correlation needs at least %(n)s units")
-    ALL_IN_TOP_K = Phrase("only %(n)s candidates: all are in the top %(k)s")
+    ALL_IN_TOP_K = (
+        Phrase("only %(n)s candidates: all are in the top %(k)s"),
+        "only %(n)s candidate: it is in the top %(k)s",
+    )
     TIES_IN_TOP_K = Phrase("ties at the border: %(one)s and %(two)s candidates in the top %(k)s")
     RANKS_UNCHANGED = Phrase("all resamples agree: no resample changes the ranks")
     RANK_NO_FIGURE = Phrase("no figure by which to rank")
@@ -217,10 +229,10 @@ class Reason(Enum):
     ALIKE_INTERVAL_BEFORE = Phrase("all cases are alike: interval by the number of cases")
     EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals is based on the number of cases alone")
     SETTING = Phrase("setting %(setting)s")
-    RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples excluded: undefined")
-    DRAWS_LEFT_OUT = Phrase("%(n)s draws excluded: undefined")
+    RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples excluded: undefined"), "%(n)s resample excluded: undefined"
+    DRAWS_LEFT_OUT = Phrase("%(n)s draws excluded: undefined"), "%(n)s draw excluded: undefined"
     MEAN_OF_REPLICATES = Phrase("mean of the valid replicates")
-    EXCLUDED_CASES = Phrase("%(n)s excluded cases not counted")
+    EXCLUDED_CASES = Phrase("%(n)s excluded cases not counted"), "%(n)s excluded case not counted"
     PAIRS_REFERENCE_INVALID = (
         Phrase("%(n)s pairs excluded: invalid verdict of the reference"),
         "%(n)s pair excluded: invalid verdict of the reference",
@@ -239,18 +251,39 @@ class Reason(Enum):
         Phrase("%(n)s pairs excluded: the judge’s replicates or the jury did not agree"),
         "%(n)s pair excluded: the judge’s replicates or the jury did not agree",
     )
-    PAIRS_NOT_DECIDED = Phrase("%(n)s pairs excluded: undecided, not assessed or faulty")
-    PAIRS_NOT_DUE = Phrase("%(n)s pairs excluded: one of the two judges was not assigned them")
-    PAIRS_LEARNED = Phrase("%(n)s pairs excluded: the judge learned from these candidates")
+    PAIRS_NOT_DECIDED = (
+        Phrase("%(n)s pairs excluded: undecided, not assessed or faulty"),
+        "%(n)s pair excluded: undecided, not assessed or faulty",
+    )
+    PAIRS_NOT_DUE = (
+        Phrase("%(n)s pairs excluded: one of the two judges was not assigned them"),
+        "%(n)s pair excluded: one of the two judges was not assigned it",
+    )
+    PAIRS_LEARNED = (
+        Phrase("%(n)s pairs excluded: the judge learned from these candidates"),
+        "%(n)s pair excluded: the judge learned from this candidate",
+    )
     UNDECIDED_BY_JURY = Phrase("%(n)s of %(all)s pairs are undecided by the jury")
     UNDECIDED_BY_JUDGE = Phrase("%(n)s of %(all)s pairs are undecided by the judge")
     UNDECIDED_BY_GROUP = Phrase("%(n)s of %(all)s pairs are undecided by the group")
-    UNSCORED_RESPONSES = Phrase("%(n)s responses without a score")
+    UNSCORED_RESPONSES = Phrase("%(n)s responses without a score"), "%(n)s response without a score"
     SCORED_CANDIDATES = Phrase("%(n)s of the %(needed)s candidates needed have a score")
-    SHORT_RESPONSES = Phrase("%(n)s responses with fewer than k positive criteria")
-    SHORT_RESPONSES_LEFT_OUT = Phrase("%(n)s responses excluded: fewer than %(k)s positive criteria")
-    SHORT_RESPONSES_CANNOT_PASS = Phrase("%(n)s responses have fewer than %(k)s positive criteria and cannot pass")
-    SHORT_CASES_LEFT_OUT = Phrase("%(n)s cases excluded: fewer than %(k)s samples")
+    SHORT_RESPONSES = (
+        Phrase("%(n)s responses with fewer than k positive criteria"),
+        "%(n)s response with fewer than k positive criteria",
+    )
+    SHORT_RESPONSES_LEFT_OUT = (
+        Phrase("%(n)s responses excluded: fewer than %(k)s positive criteria"),
+        "%(n)s response excluded: fewer than %(k)s positive criteria",
+    )
+    SHORT_RESPONSES_CANNOT_PASS = (
+        Phrase("%(n)s responses have fewer than %(k)s positive criteria and cannot pass"),
+        "%(n)s response has fewer than %(k)s positive criteria and cannot pass",
+    )
+    SHORT_CASES_LEFT_OUT = (
+        Phrase("%(n)s cases excluded: fewer than %(k)s samples"),
+        "%(n)s case excluded: fewer than %(k)s samples",
+    )
     RESPONSES_AIDED = (
         Phrase("%(n)s responses excluded: written with model references shown"),
         "%(n)s response excluded: written with model references shown",
@@ -335,7 +368,7 @@ class Reason(Enum):
     PLAN_LEARNED_CANDIDATE = Phrase("no plan: the judge learned from this candidate")
     PLAN_LEARNED_CANDIDATES = Phrase("no plan with the judge for %(names)s: the judge learned from these candidates")
     PLAN_OUT_OF_REACH = Phrase("out of reach: physicians on all %(n)s cases give ±%(width)s, and %(more)s are needed")
-    PLAN_CANDIDATES_WITHOUT_NUMBER = Phrase("no number for %(n)s candidates")
+    PLAN_CANDIDATES_WITHOUT_NUMBER = Phrase("no number for %(n)s candidates"), "no number for %(n)s candidate"
 
     # Susceptibility to injections.
     NO_CONTROL_VERDICT = Phrase("no verdict on any unchanged response")
@@ -344,9 +377,18 @@ class Reason(Enum):
     NO_HARMLESS_EDIT_VERDICT = Phrase("no verdict on any response with a harmless edit")
     NO_HARMLESS_EDITS = Phrase("noise not measured: there were no harmless edits")
     FLIPS_WITH_INVALID = Phrase("with invalid answers as flips: %(value)s")
-    PAIRS_NO_FAULT_SEEN = Phrase("%(n)s pairs excluded: the judge did not fail the unchanged response")
-    PAIRS_CONTROL_INVALID = Phrase("%(n)s pairs excluded: invalid verdict on the unchanged response")
-    PAIRS_CONTROL_MISSING = Phrase("%(n)s pairs excluded: no verdict on the unchanged response")
+    PAIRS_NO_FAULT_SEEN = (
+        Phrase("%(n)s pairs excluded: the judge did not fail the unchanged response"),
+        "%(n)s pair excluded: the judge did not fail the unchanged response",
+    )
+    PAIRS_CONTROL_INVALID = (
+        Phrase("%(n)s pairs excluded: invalid verdict on the unchanged response"),
+        "%(n)s pair excluded: invalid verdict on the unchanged response",
+    )
+    PAIRS_CONTROL_MISSING = (
+        Phrase("%(n)s pairs excluded: no verdict on the unchanged response"),
+        "%(n)s pair excluded: no verdict on the unchanged response",
+    )
     OTHER_SUITE = Phrase("measured with another suite of injections")
     MEASURE_AGAIN = Phrase("measure again for this table")
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import KINDS
@@ -140,5 +141,6 @@ def frame_words(run: PipelineRun) -> list[str]:
     frame = run.frame
     words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
     if frame.get("cases"):
-        words.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
+        drawn = ngettext("%(n)s case, drawn by seed %(seed)s", "%(n)s cases, drawn by seed %(seed)s", frame["cases"])
+        words.append(drawn % {"n": frame["cases"], "seed": frame.get("seed", 0)})
     return words

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
@@ -171,7 +172,10 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
         context = {**_counts(screening), "row": rows[0], "show": show, "swapped": True}
         return render(request, "scoring/screening/_case.html", context)
     if decision != UNDO:
-        message = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
+        if decision == "exclude":
+            message = ngettext("%(n)s case excluded.", "%(n)s cases excluded.", len(rows))
+        else:
+            message = ngettext("%(n)s case kept.", "%(n)s cases kept.", len(rows))
         messages.success(request, message % {"n": len(rows)})
     return redirect(_place(request, screening))
 

@@ -39,7 +39,7 @@ def test_short_rubrics():
     figure = cacs_at_k([20, 8, 12], [30, 8, 12], 10)
     assert figure.value == pytest.approx(100 * (11 / 21 + 3 / 3) / 2)
     assert figure.n == 2
-    assert "1 responses excluded: fewer than 10 positive criteria" in figure.note
+    assert "1 response excluded: fewer than 10 positive criteria" in figure.note
     passed = pass_at_k([20, 8, 12], [30, 8, 12], 10)
     assert passed.value == pytest.approx(2 / 3)
     assert "cannot pass" in passed.note

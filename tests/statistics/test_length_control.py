@@ -76,7 +76,7 @@ def test_reasons():
     assert "constant" in constant.spearman.reason
     # Two candidates on two cases: 4 responses, 3 dummies, one degree of freedom: always 1 or -1, so no figure.
     assert residual_pearson([1, 2, 3, 5], [1, 3, 2, 9], [0, 0, 1, 1], [0, 1, 0, 1]) == Undefined(
-        "1 degrees of freedom left after candidate and case", 4
+        "1 degree of freedom left after candidate and case", 4
     )
     # Length is candidate plus case exactly: nothing is left to vary.
     candidate, case = np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4)

@@ -81,7 +81,9 @@ def test_english_has_the_singular_and_what_has_none_keeps_its_text() -> None:
     assert Reason.PAIRS_FAULTY(n=1) == "1 pair excluded: criterion faulty"
     assert Reason.PAIRS_FAULTY(n=2) == "2 pairs excluded: criterion faulty"
     assert Reason.PAIRS_FAULTY.counted(0) == ""
-    assert Reason.UNSCORED_RESPONSES(n=1) == "1 responses without a score"
+    assert Reason.UNSCORED_RESPONSES(n=1) == "1 response without a score"
+    assert Reason.ALL_IN_TOP_K(n=1, k=3) == "only 1 candidate: it is in the top 3"
+    assert Reason.CORRELATION_UNITS(n=1) == "a correlation needs at least 1 units"
     assert from_english("1 response without a score") == "1 response without a score"
     assert codes_in("1 response without a score; rubric_score: no pairs; what nobody wrote") == {
         Reason.UNSCORED_RESPONSES,

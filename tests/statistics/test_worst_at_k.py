@@ -59,5 +59,5 @@ def test_reasons():
     worst = worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 3)
     assert worst.figure == Undefined("no case has 3 samples")
     assert worst.n_left_out == 2
-    assert "1 cases excluded: fewer than 2 samples" in worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 2).figure.note
+    assert "1 case excluded: fewer than 2 samples" in worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 2).figure.note
     assert "clipped from -0.5" in worst_at_k([0], [-0.5], 1).figure.note

@@ -58,7 +58,7 @@ def test_an_excluded_case_leaves_every_figure_and_comes_back(study: Study) -> No
     assert [(change.what, change.n) for change in stale.changes] == [("cases_excluded", 1)]
     again = ask(study)
     assert again.result["facts"]["n_cases_excluded"] == 1
-    assert "1 excluded cases not counted" in again.result["notes"]
+    assert "1 excluded case not counted" in again.result["notes"]
 
     restore_case(case=case, reason="it does not, after all", by=study.admin, at=timezone.now())
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from rubrics.editor.draft_content import DraftItem
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.models import AuthoringRole, RubricDraft
 from rubrics.services.drafts import save_draft
 from tests import factories
@@ -203,13 +204,14 @@ def test_what_must_be_fixed_in_the_case_leads_to_its_page(new_page: Callable[...
     expect(page.locator("#privacy")).to_contain_text("Jane Roe")
 
 
-def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[..., Page]) -> None:
+def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[..., Page], watch: Any) -> None:
     author = factories.UserFactory()
     benchmark = factories.BenchmarkFactory()
     AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
     turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
     case = factories.CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
     page = new_page(author)
+    watch.allow("409", "ERR_INTERNET_DISCONNECTED")
     page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
     expect(page.locator("#editor[data-ready]")).to_be_visible()
     read = page.get_by_role("link", name="Read as the reviewer, or discard the draft")
@@ -221,6 +223,8 @@ def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[...,
     page.evaluate(PASTE, ["body", "Names the dose\t5"])
     expect(page.locator("#paste-preview tbody tr")).to_have_count(1)
     page.locator("#paste-insert").click()
+    expect(page.locator("#toasts")).to_contain_text("1 criterion was added.")
+    expect(page.locator("#count-words")).to_have_text("criterion · target 30")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     menu.click()
     expect(read).to_be_visible()  # in the session that began the draft
@@ -233,3 +237,20 @@ def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[...,
     expect(page.locator("#send-target")).to_have_text("Criteria: 1; target: 30. You can send it as it is.")
     expect(page.locator("#send-missing")).to_be_hidden()
     expect(page.locator("#missing")).to_be_hidden()
+    page.keyboard.press("Escape")
+
+    # What the same person changed in another window is not "theirs", and points and axes are in words.
+    page.context.set_offline(True)
+    page.locator("#items textarea").first.fill("Names the dose in mg")
+    draft = RubricDraft.objects.select_related("rubric").get()
+    (item,) = items_of(draft.content)
+    elsewhere = replace(item, text="Names the daily dose", tags=("axis:context_awareness", "dose"))
+    values = {"version": draft.version, "client_id": None, "by": author, "at": timezone.now()}
+    save_draft(rubric=draft.rubric, items=[elsewhere], **values)
+    page.context.set_offline(False)
+    dialog = page.get_by_role("dialog", name="Changed in both windows")
+    expect(dialog).to_contain_text("Names the dose in mg (+5)")
+    expect(dialog).to_contain_text("Names the daily dose (+5 · context awareness · dose)")
+    dialog.get_by_role("button", name="Use all from the other window").click()
+    dialog.get_by_role("button", name="Continue with these").click()
+    expect(page.locator("#items textarea").first).to_have_value("Names the daily dose")

@@ -79,7 +79,7 @@ def test_scores_are_over_the_criteria_on_the_cases_that_have_any(benchmark: Benc
     own = row_of(rows, candidate="model", slice="level:cluster")
     # By hand: tagged 5/5, earlier 4/(4 + 6); negative has no positive points; the others have no such criterion.
     assert (own["n"], float(own["rubric_score"])) == ("2", pytest.approx((1 + 0.4) / 2))
-    assert "1 responses without a score" in own["note"]
+    assert "1 response without a score" in own["note"]
     example = row_of(rows, candidate="model", slice="level:example")
     # tagged 0/10, earlier 10/10, negative 10/10, none 10/10, example 2/2
     assert (example["n"], float(example["rubric_score"])) == ("5", pytest.approx(4 / 5))

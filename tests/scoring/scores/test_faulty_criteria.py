@@ -117,7 +117,7 @@ def test_faulty_pairs_are_counted_with_a_note(ruled: Benchmark, rater: str, tmp_
     assert (own["n_faulty"], own["n"], own["n_missing"], own["n_cannot"]) == ("4", "3", "0", "0")
     assert "4 pairs excluded: criterion faulty" in own["note"]
     # All criteria of the last response are faulty: it has no score, and does not vanish.
-    assert "1 responses without a score" in own["note"]
+    assert "1 response without a score" in own["note"]
     last = row_of(tables["responses"], case="case-3")
     assert (last["n_criteria"], last["hits"], last["rubric_score"]) == ("0", "", "")
 

@@ -1,6 +1,7 @@
 // @ts-check
 /* What two people changed in the same criterion: both are shown, and the author chooses. */
 import { element, find, findAll } from "../../core/page.js";
+import { tagWord } from "./rubric_axes.js";
 import { start, words } from "./rubric_state.js";
 
 /**
@@ -14,6 +15,15 @@ import { start, words } from "./rubric_state.js";
  */
 function theirWords(person) {
   return person === start.name ? words("mine_elsewhere") : words("their").replace("PERSON", person);
+}
+
+/**
+ * A version in words: its text, and behind it points and tags.
+ * @param {Item} item
+ */
+function versionWords({ text, points, tags }) {
+  const sign = points > 0 ? "+" : points < 0 ? "−" : "";
+  return `${text} (${[`${sign}${Math.abs(points)}`, ...tags.map(tagWord)].join(" · ")})`;
 }
 
 /**
@@ -34,7 +44,7 @@ function choice(question, side, name, person) {
   heading.textContent = side === "mine" ? words("mine") : theirWords(person);
   const item = question[side];
   const version = document.createElement("span");
-  version.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words("absent");
+  version.textContent = item ? versionWords(item) : words("absent");
   text.append(heading, version);
   label.append(input, text);
   return label;
@@ -47,8 +57,12 @@ function choice(question, side, name, person) {
  */
 export function askConflict(questions, person) {
   const dialog = element("conflict", HTMLDialogElement);
+  const isOwn = person === start.name;
+  element("conflict-title", HTMLElement).textContent = words(isOwn ? "conflict_own" : "conflict_both");
+  find(dialog, '[data-all="theirs"]', HTMLElement).textContent = words(isOwn ? "all_elsewhere" : "all_theirs");
+  find(dialog, '[data-all="mine"]', HTMLElement).textContent = words(isOwn ? "all_here" : "all_mine");
   find(dialog, "[data-who]", HTMLElement).textContent =
-    person === start.name ? words("both_mine") : words("both").replace("PERSON", person);
+    isOwn ? words("both_mine") : words("both").replace("PERSON", person);
   const box = element("conflict-list", HTMLElement);
   box.replaceChildren(
     ...questions.map((question, place) => {

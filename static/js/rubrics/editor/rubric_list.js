@@ -48,6 +48,8 @@ function showTotals() {
   const { count, gain, lose, axes } = totalsOf(state.items, words("none"));
   const bar = element("target", HTMLProgressElement);
   element("count", HTMLElement).textContent = String(count);
+  const unit = words(count === 1 ? "count_one" : "count");
+  element("count-words", HTMLElement).textContent = unit.replace("TARGET", String(start.rules.target ?? 0));
   bar.value = Math.min(count, bar.max);
   const sums = gain ? [words("gain").replace("NUMBER", `+${gain}`)] : [];
   if (lose) sums.push(words("lose").replace("NUMBER", `−${lose}`));

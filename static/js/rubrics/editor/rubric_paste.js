@@ -191,7 +191,7 @@ insertButton.addEventListener("click", () => {
   dialog.close();
   if (replace.checked) act((items) => items.splice(0, items.length, ...replaceAll(items, fresh)));
   else insert(fresh, target ? idOf(target.area) : (state.items.at(-1)?.id ?? ""));
-  toast(words("inserted").replace("NUMBER", String(fresh.length)));
+  toast(words(fresh.length === 1 ? "inserted_one" : "inserted").replace("NUMBER", String(fresh.length)));
   focus(findItem(fresh[0].id) ? fresh[0].id : state.items[0].id);
 });
 
