@@ -155,12 +155,12 @@ def _stored(row: AuditItem) -> dict[str, Any]:
 @require_POST
 @signed_in
 def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Let another auditor take the case."""
+    """Let any auditor take the case, after the other waiting cases."""
     item = access.get_item(request.user, slug, public_id)
     try:
         put_back(item=item, auditor=request.user)
     except DomainError as refused:
         messages.error(request, str(refused))
         return redirect("rubrics:audit-item", slug, public_id)
-    messages.success(request, _("Released for another auditor."))
+    messages.success(request, _("Released. It is offered again after the other waiting cases."))
     return redirect("rubrics:audit-desk", slug)

@@ -157,7 +157,7 @@ def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
             " | ".join(texts[pk] for pk in row.criteria if pk in texts) or None if done else None,
             *((row.outcome, row.comment or None) if done else (None, None)),
             row.auditor,
-            row.taken_at.isoformat() if row.taken_at else None,
+            row.taken_at.isoformat() if row.taken_at and row.auditor else None,  # a released item keeps it
             row.done_at.isoformat() if row.done_at else None,
             row.case.exclusion_reason or None,
         )

@@ -1,4 +1,4 @@
-"""Writes to audits: the draw, and auditors' findings."""
+"""Writes to audits: the draw, and auditors' findings. What findings lead to is in `follow_up.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,10 +20,9 @@ from consilium.core.versioning import refuse_stale
 from rubrics.audits.access import open_to
 from rubrics.audits.audit_notices import notify_of_finding, notify_of_new_audit
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
-from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest
+from rubrics.audits.follow_up import ask_for_revision
+from rubrics.models import AuditItem, AuthoringRole, Benchmark, CaseAudit, Criterion
 from rubrics.services.beginning import unfinished_or_new
-from rubrics.services.exclusion import checked_reason, exclude_case
-from rubrics.services.revisions import request_revision
 
 QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
 Outcome = AuditItem.Outcome
@@ -169,14 +168,19 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
     )
     if held := own.order_by("taken_at", "pk").first():
         return held
-    # A case that was released comes after the others; it has a higher version than those that nobody has claimed yet.
+    # Cases that were released come after the others, the one that was claimed longest ago first: nobody is given again
+    # what they have just released while another case waits. Releasing a case raises its version.
     released = AuditItem.objects.filter(
         audit=OuterRef("audit"), case=OuterRef("case"), auditor=None, version__gt=1, done_at=None
     )
+    last_taken = released.order_by(F("taken_at").desc(nulls_last=True)).values("taken_at")[:1]
     waiting = (
         open_to(auditor, benchmark)
-        .annotate(is_released=Exists(released))
-        .order_by("is_released", "audit__created_at", "audit", "position", "number")
+        .annotate(is_released=Exists(released), last_taken=Subquery(last_taken))
+        .order_by(
+            *("is_released", F("last_taken").asc(nulls_first=True)),
+            *("audit__created_at", "audit", "position", "number"),
+        )
     )
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
     # Others may hold all waiting rows, and only for this moment.
@@ -190,9 +194,12 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
 
 @transaction.atomic
 def put_back(*, item: AuditItem, auditor: User) -> None:
-    """Let another auditor take the case; notes made so far are dropped."""
+    """Let any auditor take the case after the others; notes made so far are dropped.
+
+    ``taken_at`` stays: it says when the case was last claimed.
+    """
     hit = AuditItem.objects.filter(pk=item.pk, auditor=auditor, done_at=None).update(
-        auditor=None, taken_at=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
+        auditor=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
     )
     if not hit:
         raise Conflict(_("You have finished this case; it can no longer be released."))
@@ -239,22 +246,11 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
     if row.outcome == Outcome.REVISE:
         criteria: list[Criterion | None] = [*Criterion.objects.filter(pk__in=row.criteria).order_by("pk")]
         for criterion in criteria or [None]:
-            _ask_for_revision(row, criterion, auditor, at)
+            ask_for_revision(row, criterion, at=at)
     # Of two auditors who finish the last cases at once, the second must see what the first one finished.
     CaseAudit.objects.select_for_update(no_key=True).get(pk=row.audit_id)
     notify_of_finding(row, at=at)
     return row
-
-
-def _ask_for_revision(row: AuditItem, criterion: Criterion | None, auditor: User, at: datetime) -> None:
-    """Ask for one revision of each criterion: a second auditor's reason is added below the first one's."""
-    reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
-    open_requests = RevisionRequest.objects.filter(
-        rubric=row.rubric_id, criterion=criterion, response=None, status="open"
-    )
-    if earlier := open_requests.first():
-        reason = f"{earlier.reason}\n\n{reason}"
-    request_revision(rubric=row.rubric, criterion=criterion, response=None, reason=reason, by=auditor, at=at)
 
 
 def unready(row: AuditItem) -> list[str]:
@@ -301,29 +297,3 @@ def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:
         "outcome": finding.outcome,
         "comment": finding.comment.strip(),
     }
-
-
-# What an admin does with it ---------------------------------------------------------------------------------------
-
-
-@transaction.atomic
-def confirm_removal(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
-    """Exclude a case that an auditor proposed to remove, also where an admin has kept it before."""
-    if not audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False).exists():
-        raise DomainError(_("No auditor has proposed to remove this case."))
-    exclude_case(case=case, kind=Case.Exclusion.AUDIT, reason=reason, by=by, at=at)
-
-
-@transaction.atomic
-def keep_case(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
-    """Decline to remove a case that an auditor proposed to remove. The auditor's finding stays in the figures.
-
-    `Conflict` where the case is excluded already.
-    """
-    reason = checked_reason(reason)
-    # An admin who excludes the case at this moment is waited for.
-    if Case.objects.select_for_update(no_key=True).get(pk=case.pk).excluded_at is not None:
-        raise Conflict(_("The case “%(case)s” is already excluded.") % {"case": case.key})
-    proposals = audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False)
-    if not proposals.update(kept_reason=reason, kept_by=by, kept_at=at):
-        raise DomainError(_("No auditor has proposed to remove this case."))

@@ -18,12 +18,11 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.audits import access, report
+from rubrics.audits.follow_up import confirm_removal, keep_case
 from rubrics.audits.forms import AuditForm
 from rubrics.audits.services import (
     auditors_of,
     close_audit,
-    confirm_removal,
-    keep_case,
     plan_audit,
     refuse_too_many_auditors,
     start_audit,

@@ -68,7 +68,7 @@ class AuditItem(models.Model):
     outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     version = models.PositiveIntegerField(default=1)
-    taken_at = models.DateTimeField(null=True, blank=True)
+    taken_at = models.DateTimeField(null=True, blank=True)  # last: an item that was released keeps it
     done_at = models.DateTimeField(null=True, blank=True)
     # Why an admin keeps a case that the auditor would remove.
     kept_reason = models.TextField(blank=True, default="", db_default="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 
@@ -17,18 +18,27 @@ from consilium.core.errors import Conflict
 from rubrics.audits.access import open_to
 from rubrics.audits.drawing import tags_and_languages
 from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rates
+from rubrics.audits.follow_up import confirm_removal, keep_case
 from rubrics.audits.services import (
     AuditFinding,
     AuditTerms,
-    confirm_removal,
     create_audit,
     finish,
-    keep_case,
     plan_audit,
     put_back,
     take_case,
 )
-from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, RevisionRequest, RubricContributor
+from rubrics.models import (
+    AuditItem,
+    AuthoringRole,
+    Benchmark,
+    Case,
+    CaseAudit,
+    RevisionRequest,
+    Rubric,
+    RubricContributor,
+    RubricItem,
+)
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 from tests.results import result_of
 from tests.waiting import wait_until
@@ -424,3 +434,50 @@ def test_an_auditor_is_given_no_case_in_a_language_that_they_do_not_read() -> No
     PhysicianProfile.objects.create(user=auditor, languages=["da", "en"])
     create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=AT)
     assert list(open_to(auditor, benchmark).values_list("case__key", flat=True)) == [KEYS[1]]
+
+
+def test_the_marked_criteria_of_a_case_that_is_kept_are_among_the_revisions(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = audit_form
+    dropped, faulty = (row.criterion for row in item.rubric.items.order_by("position")[:2])
+    finding = {"answers": SOUND, "criteria": [faulty.pk, dropped.pk], "outcome": "remove", "comment": "Obsolete drug."}
+    assert send(client, item, "submit", **finding)[0] == 200
+    assert not RevisionRequest.objects.exists()  # an admin may remove the case
+    Rubric.objects.filter(pk=item.rubric_id).update(status="superseded")
+    later = Rubric.objects.create(case=item.case, track="gold", provenance="test", version=2)
+    RubricItem.objects.create(rubric=later, criterion=faulty, position=1, points=1, tags=["axis:accuracy"])
+    Rubric.objects.filter(pk=later.pk).update(status="published", published_at=AT)
+    admin = Client()
+    admin.force_login(benchmark.roles.get().user)
+    audit = f"/b/own/audits/{item.audit.public_id}/"
+    page = " ".join(admin.get(audit).content.decode().split())
+    assert "The criteria that the auditor marked go to the revisions, with both reasons." in page
+    keep = reverse("rubrics:audit-keep", args=["own", item.audit.public_id, item.case.public_id])
+    for reason in ("Still sold.", "Still sold in two countries."):
+        admin.post(keep, {"reason": reason})
+    request = RevisionRequest.objects.get()
+    assert (request.criterion, request.requested_by) == (faulty, item.auditor)
+    assert request.reason == "Senior audit: Obsolete drug.\n\nThe case is kept: Still sold."
+    assert "Obsolete drug." in admin.get("/b/own/revisions/").content.decode()
+    page = " ".join(admin.get(audit).content.decode().split())
+    assert "Kept" in page and "Criteria at fault" in page and faulty.text in page and "Go to the revisions" in page
+
+
+@pytest.mark.django_db
+def test_an_auditor_who_works_alone_is_not_given_again_what_they_have_just_released() -> None:
+    benchmark = bench("own", KEYS[:2])
+    auditor = auditor_of(benchmark)
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=AT)
+    client = Client()
+    client.force_login(auditor)
+    keys = []
+    for _ in range(5):
+        place = client.post("/b/own/audits/take/")["Location"]
+        item = AuditItem.objects.get(auditor=auditor)
+        keys.append(item.case.key)
+        if len(keys) == 1:
+            send(client, item, comment="A long reading.")
+        page = client.post(f"{place}release/", follow=True).content.decode()
+        assert "Released. It is offered again after the other waiting cases." in page and "another auditor" not in page
+    assert [first != second for first, second in itertools.pairwise(keys)] == [True] * 4
