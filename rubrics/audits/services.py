@@ -218,7 +218,7 @@ class AuditFinding:
 @transaction.atomic
 def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int) -> AuditItem:
     """Save the notes, which may be incomplete, if ``version`` is the stored one; else `StaleSave`."""
-    row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
+    row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit", "case").get(pk=item.pk, auditor=auditor)
     _refuse_unless_open(row)
     values = _checked(row, finding)
     # The answer to a save may have been lost: its repetition changes nothing.
@@ -271,11 +271,19 @@ def unready(row: AuditItem) -> list[str]:
     return missing
 
 
+class FindingsFinal(Conflict):
+    """The case was submitted, perhaps in another tab."""
+
+
 def _refuse_unless_open(row: AuditItem) -> None:
     if row.audit.status != CaseAudit.Status.OPEN:
         raise Conflict(_("This audit is closed."))
     if row.done_at is not None:
-        raise Conflict(_("You have submitted this case; your findings are final."))
+        raise FindingsFinal(_("You have submitted this case; your findings are final."))
+    if row.case.excluded_at is not None:
+        raise Conflict(
+            _("This case was excluded while you had it open, so this was not saved. Continue with the next case.")
+        )
 
 
 def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -175,3 +176,21 @@ def test_two_tabs_show_the_marks_that_differ(new_page: Callable[..., Page], item
     expect(page.locator("#choice")).to_be_visible()
     expect(page.locator("#choice [data-theirs]")).to_have_text("Criteria marked: 1")
     expect(page.locator("#choice [data-mine]")).to_have_text("Criteria marked: 2")
+
+
+def test_a_second_tab_ends_once_the_case_is_submitted(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 422")
+    page = open_item(new_page, item)
+    client = Client()
+    client.force_login(item.auditor)
+    sound = {"correctness": True, "necessity": True, "consistency": True, "guidelines": True}
+    body = {"version": item.version, "answers": sound, "criteria": [], "outcome": "sound", "comment": ""}
+    url = f"/b/own/audits/cases/{item.public_id}/submit/"
+    assert client.post(url, json.dumps(body), content_type="application/json").status_code == 200
+    page.locator("#comment").fill("too late")
+    expect(page.locator("#refusal")).to_contain_text("your findings are final")
+    expect(page.locator("#saving")).to_be_hidden()
+    expect(page.locator("#comment")).not_to_be_editable()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.audit:'))") == []

@@ -39,6 +39,7 @@ from rubrics.models import (
     RubricContributor,
     RubricItem,
 )
+from rubrics.services.exclusion import exclude_case, restore_case
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 from tests.results import result_of
 from tests.waiting import wait_until
@@ -481,3 +482,27 @@ def test_an_auditor_who_works_alone_is_not_given_again_what_they_have_just_relea
         page = client.post(f"{place}release/", follow=True).content.decode()
         assert "Released. It is offered again after the other waiting cases." in page and "another auditor" not in page
     assert [first != second for first, second in itertools.pairwise(keys)] == [True] * 4
+
+
+def test_an_auditor_is_told_that_the_case_on_their_screen_was_excluded(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = audit_form
+    place = f"/b/own/audits/cases/{item.public_id}/"
+    assert send(client, item, comment="Half done.")[0] == 200
+    admin = benchmark.roles.get().user
+    exclude_case(case=item.case, kind="screening", reason="All candidates solve it.", by=admin, at=AT)
+    whole = {"version": 2, "answers": SOUND, "outcome": "sound"}
+    for endpoint in ("save", "submit"):
+        status, body = send(client, item, endpoint, **whole)
+        assert (status, body["final"]) == (422, False)
+        assert body["detail"].startswith("This case was excluded while you had it open, so this was not saved.")
+    page = " ".join(client.get(place).content.decode().split())
+    assert "This case was excluded while you had it open, so it is no longer audited." in page
+    assert "Half done." in page and "data-save" not in page and "findings are final" not in page
+    assert "All candidates" not in page  # how candidates answered is hidden from auditors
+    assert f'href="{reverse("rubrics:audit-desk", args=["own"])}">Go to your other cases' in page
+    restore_case(case=item.case, reason="Undone.", by=admin, at=AT)
+    status, body = send(client, item, "submit", **whole)
+    assert status == 200
+    assert send(client, item, "save", **whole)[1]["final"] is True

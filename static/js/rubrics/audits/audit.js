@@ -80,6 +80,16 @@ function refuse(detail) {
   if (detail) refusal.scrollIntoView({ block: "nearest" });
 }
 
+/* The case was submitted in another tab: nothing more is sent, but what was written here can still be copied. */
+function endForm() {
+  leaving = true;
+  queue.forget(item);
+  savedBox.hidden = true;
+  find(form, "[name=comment]", HTMLTextAreaElement).readOnly = true;
+  find(form, "button.primary", HTMLButtonElement).disabled = true;
+  for (const box of findAll(document, "[form=finding], #finding input", HTMLInputElement)) box.disabled = true;
+}
+
 function showState() {
   const state = queue.state({ saved: Boolean(savedText) });
   const shown = state === "saved" ? savedText : state === "early" ? "" : text(state);
@@ -114,8 +124,10 @@ const queue = new SaveQueue(
     },
     onAsk: () => conflicts.askNext(),
     onHalted: (halt, { body }) => {
-      if (halt === "refused") refuse(body?.detail || text("kept"));
-      else if (halt !== "signed-out") refuse(text(halt));
+      if (halt === "refused") {
+        refuse(body?.detail || text("kept"));
+        if (body?.final) endForm();
+      } else if (halt !== "signed-out") refuse(text(halt));
     },
     onChange: showState,
   },
@@ -182,6 +194,7 @@ queue.listen();
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (leaving) return;
   await queue.underWay;
   if (queue.questions.size) {
     conflicts.askNext();
