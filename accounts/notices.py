@@ -136,15 +136,15 @@ def _new_work(values: dict[str, Any]) -> Words:
         return Words(_("“%(batch)s” is open: you can claim responses from its pool.") % {"batch": batch})
     if values.get("what") == "audit":
         text = ngettext(
-            "%(count)d case of “%(batch)s” is waiting for an auditor.",
-            "%(count)d cases of “%(batch)s” are waiting for an auditor.",
+            "%(count)d case of “%(batch)s” was drawn for auditors.",
+            "%(count)d cases of “%(batch)s” were drawn for auditors.",
             count,
         )
         return Words(text % {"count": count, "batch": batch})
     if values.get("what") == "rulings":
         text = ngettext(
-            "%(count)d ambiguous case is waiting for a ruling.",
-            "%(count)d ambiguous cases are waiting for a ruling.",
+            "%(count)d ambiguous case was given to adjudicators for a ruling.",
+            "%(count)d ambiguous cases were given to adjudicators for a ruling.",
             count,
         )
         return Words(text % {"count": count})

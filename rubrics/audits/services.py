@@ -218,7 +218,11 @@ class AuditFinding:
 @transaction.atomic
 def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int) -> AuditItem:
     """Save the notes, which may be incomplete, if ``version`` is the stored one; else `StaleSave`."""
-    row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit", "case").get(pk=item.pk, auditor=auditor)
+    row = (
+        AuditItem.objects.select_for_update(of=("self",))
+        .select_related("audit", "case")
+        .get(pk=item.pk, auditor=auditor)
+    )
     _refuse_unless_open(row)
     values = _checked(row, finding)
     # The answer to a save may have been lost: its repetition changes nothing.

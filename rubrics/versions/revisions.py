@@ -35,6 +35,11 @@ class FaultyCriterion:
         return next((row.taken_up_in for row in self.open if row.taken_up_in is not None), None)
 
     @property
+    def was_ruled(self) -> bool:
+        """Whether an adjudicator ruled it faulty at a response, rather than an audit or a later edition."""
+        return any(row.response_id is not None for row in self.open)
+
+    @property
     def open(self) -> list[RevisionRequest]:
         """The requests that wait for an answer."""
         return [row for row in self.requests if row.status == Status.OPEN]

@@ -28,7 +28,8 @@ def excluded_cases(request: SignedInRequest, slug: str) -> HttpResponse:
     """The excluded cases, the latest first."""
     benchmark = access.get_benchmark(request.user, slug)
     page = Paginator(exclusion.excluded_cases(benchmark), PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "rubrics/cases/excluded.html", {"benchmark": benchmark, "page_obj": page})
+    context = {"benchmark": benchmark, "page_obj": page, "administers": access.is_admin(request.user, benchmark)}
+    return render(request, "rubrics/cases/excluded.html", context)
 
 
 @require_safe
@@ -69,6 +70,8 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         messages.error(request, str(refused))
     else:
         messages.success(request, _("“%(case)s” is no longer excluded.") % {"case": case.key})
+    if request.POST.get("back") == "excluded":
+        return redirect("rubrics:excluded", slug)
     return _back(benchmark, case)
 
 

@@ -17,6 +17,18 @@ document.addEventListener("toast", (event) => {
   if (event instanceof CustomEvent) toast(event.detail.text ?? event.detail.value, event.detail.level);
 });
 
+/* The errors beside a field (components/field_notes.html) are about the value that was sent: they are hidden while the
+   field has another one that the browser finds valid. */
+document.addEventListener("input", ({ target }) => {
+  if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
+  const errors = target.id ? document.getElementById(`${target.id}_error`) : null;
+  if (!errors?.matches("ul.errors")) return;
+  const isChanged = target.value !== target.defaultValue && target.validity.valid;
+  errors.hidden = isChanged;
+  if (isChanged) target.removeAttribute("aria-invalid");
+  else target.setAttribute("aria-invalid", "true");
+});
+
 /* Theme */
 function chosenTheme() {
   return root.dataset.theme ?? "system";

@@ -86,3 +86,14 @@ def test_leaving_a_case_out_takes_a_reason_and_the_list_keeps_it(study: Study) -
     assert "=too easy" in client.get(f"{place}excluded/").content.decode()
     lines = b"".join(client.get(f"{place}excluded.csv").streaming_content).decode().splitlines()
     assert len(lines) == 2 and lines[1].startswith(f"{case.key},decision,'=too easy,{study.admin}")
+    # The list has the way back that the dialog names.
+    assert "You can restore it later under “Excluded cases”." in " ".join(
+        client.get(f"{place}{Case.objects.included().first().public_id}/").content.decode().split()
+    )
+    listed = client.get(f"{place}excluded/").content.decode()
+    restore = f"{place}{case.public_id}/restore/"
+    assert "Restore case…" in listed and f'action="{restore}"' in listed
+    answer = client.post(restore, {"reason": "not so easy", "back": "excluded"}, follow=True)
+    assert answer.redirect_chain == [(f"{place}excluded/", 302)]
+    assert f"“{case.key}” is no longer excluded." in answer.content.decode()
+    assert not Case.objects.filter(excluded_at__isnull=False).exists()

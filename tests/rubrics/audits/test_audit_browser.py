@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from rubrics.audits.services import AuditTerms, create_audit
+from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish
 from rubrics.models import AuditItem
+from tests.overflow import cut_off
 from tests.rubrics.audits.test_audits import KEYS, auditor_of, bench
 from tests.waiting import wait_until
 
@@ -194,3 +195,45 @@ def test_a_second_tab_ends_once_the_case_is_submitted(
     expect(page.locator("#saving")).to_be_hidden()
     expect(page.locator("#comment")).not_to_be_editable()
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.audit:'))") == []
+
+
+def test_the_error_beside_a_corrected_share_goes(new_page: Callable[..., Page], watch: Watch) -> None:
+    watch.allow("status of 422")
+    benchmark = bench("own", KEYS[:2])
+    page = new_page(user=benchmark.roles.get().user)
+    page.goto("/b/own/audits/new/")
+    share = page.get_by_label("Share in %")
+    share.fill("101")
+    page.get_by_role("button", name="Draw and start").click()
+    error = page.locator(".field .errors", has_text="Enter a share from 0.1% to 100%.")
+    expect(error).to_be_visible()
+    share.fill("102")
+    expect(share).to_have_attribute("aria-invalid", "true")
+    expect(error).to_be_visible()
+    share.fill("20")
+    expect(error).to_be_hidden()
+    expect(share).not_to_have_attribute("aria-invalid", "true")
+    share.fill("101")
+    expect(error).to_be_visible()
+
+
+def test_the_audit_page_fits_a_phone_and_names_its_benchmark(new_page: Callable[..., Page], item: AuditItem) -> None:
+    at = timezone.now()
+    sound = {"correctness": False, "necessity": True, "consistency": True, "guidelines": True}
+    finding = AuditFinding(sound, (), "remove", "No such disease.")
+    finish(item=item, auditor=item.auditor, finding=finding, version=item.version, at=at)
+    benchmark = item.audit.benchmark
+    type(benchmark).objects.filter(pk=benchmark.pk).update(title="Wards of the north", is_demo=True)
+    page = new_page(user=benchmark.roles.get().user)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/b/own/audits/{item.audit.public_id}/")
+    remove = page.get_by_role("button", name="Exclude the case…")
+    expect(remove).to_be_visible()
+    assert cut_off(page) == []
+    assert page.locator(".topbar-place b").bounding_box()["width"] > 90
+    page.set_viewport_size({"width": 1280, "height": 844})
+    keep = page.get_by_role("button", name="Keep the case…").bounding_box()
+    # Both buttons are together at the right edge, and the triangle is on the line of its heading.
+    assert 0 < remove.bounding_box()["x"] - (keep["x"] + keep["width"]) < 30
+    heading = page.locator("#drawn summary h2").bounding_box()["height"]
+    assert page.locator("#drawn summary").bounding_box()["height"] < 1.6 * heading

@@ -267,7 +267,12 @@ def test_a_fault_without_a_marked_criterion_reaches_authors_and_the_revisions(
     assert {name for name, text in texts.items() if "Nothing asks about allergy." in text} == set(texts)
     assert all(words in texts[name] for name in ("revisions", "authors", "editor"))
     assert "Go to the revisions" in texts["audit"]
-    # An admin may leave it as it is.
+    assert "for example in each of its specialties" in " ".join(texts["audit"].split())
+    # An admin may leave it as it is. No adjudicator ruled here.
+    assert (
+        "Your answer is kept with the requests." in texts["revisions"]
+        and "ruled faulty remain" not in texts["revisions"]
+    )
     sent = admin.post("/b/own/revisions/dismiss/", {"request": request.public_id, "answer": "Asked elsewhere."})
     assert sent.status_code == 302
     assert "The rubric stays as it is." in admin.get("/b/own/revisions/?state=dismissed").content.decode()
@@ -361,7 +366,7 @@ def test_auditors_and_admins_are_notified() -> None:
     admin, auditor = benchmark.roles.get().user, auditor_of(benchmark)
     create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=admin, at=AT)
     notice = Notification.objects.get(user=auditor)
-    assert words_of(notice).text == "2 cases of “Audit” are waiting for an auditor."
+    assert words_of(notice).text == "2 cases of “Audit” were drawn for auditors."
     assert notice.url == reverse("rubrics:audit-desk", args=["own"])
     for outcome, comment in (("remove", "No such disease."), ("sound", "")):
         item = take_case(auditor=auditor, benchmark=benchmark, at=AT)
