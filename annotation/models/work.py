@@ -84,7 +84,9 @@ class Batch(models.Model):
     seed = models.BigIntegerField(_("seed"))
     # Digest of the preview whose form was sent; empty where the request named no preview.
     plan_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
-    frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it matched
+    # The filter that the responses were drawn by, and how many it matched. In a qualification: `agreed_shown_at`, when
+    # its agreed decisions were first shown.
+    frame = models.JSONField(default=dict)
     imported = models.BooleanField(default=False)  # decisions made elsewhere
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()

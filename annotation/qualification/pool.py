@@ -3,6 +3,8 @@
 A rule may set how many responses an attempt has. Then each attempt draws from those that the physician has not had, and
 the agreed decisions of an attempt are shown as soon as it ends, because its responses do not come again. Without a
 number, each attempt has the whole set, and its agreed decisions stay hidden as long as another attempt may follow.
+
+A rule may change after agreed decisions were shown. Responses of such an attempt do not come again for its physician.
 """
 
 from __future__ import annotations
@@ -11,13 +13,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from annotation.allocation.allocate import keyed
-from annotation.models import Assignment, ExpertGroup, KeyedDecision, KeyedResponse, Outcome, QualificationAttempt
+from annotation.models import Assignment, Batch, ExpertGroup, KeyedDecision, KeyedResponse, Outcome, QualificationAttempt
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, seen_by
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import QuerySet
+
     from accounts.models import User
     from rubrics.models import Benchmark
+
+AGREED_SHOWN = "agreed_shown_at"  # in the frame of an attempt's batch
 
 
 def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
@@ -31,7 +41,25 @@ def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
         ).select_related("response__case", "response__candidate")
     )
     seen = seen_by([user.pk], [key.response_id for key in keys])
-    return [key for key in keys if (user.pk, key.response_id) not in seen]
+    shown = set(_with_agreed_decisions_shown(user, benchmark))
+    return [key for key in keys if (user.pk, key.response_id) not in seen and key.response_id not in shown]
+
+
+def _with_agreed_decisions_shown(user: User, benchmark: Benchmark) -> QuerySet[Assignment, int]:
+    """Responses (ids) whose agreed decisions this person has seen after an attempt."""
+    attempts = QualificationAttempt.objects.filter(
+        user=user, group__benchmark=benchmark, batch__frame__has_key=AGREED_SHOWN
+    )
+    return Assignment.objects.filter(batch__in=attempts.values("batch")).values_list("response", flat=True)
+
+
+def record_shown(attempt: QualificationAttempt, *, at: datetime) -> None:
+    """The agreed decisions of ``attempt`` are shown to its physician now; the first time is kept."""
+    with transaction.atomic():
+        batch = Batch.objects.select_for_update(no_key=True).get(pk=attempt.batch_id)
+        if AGREED_SHOWN not in batch.frame:
+            batch.frame = {**batch.frame, AGREED_SHOWN: at.isoformat()}
+            batch.save(update_fields=["frame"])
 
 
 def can_be_marked(keys: Iterable[KeyedResponse]) -> bool:
@@ -88,9 +116,15 @@ def draw(
 
 
 def may_show_agreed_decisions(attempt: QualificationAttempt, eligibility: Eligibility) -> bool:
-    """Whether no attempt that may still follow can have a response of ``attempt``."""
+    """Whether no attempt that may still follow can have a response of ``attempt``.
+
+    Needs ``attempt.batch``. What was shown once does not come again (`qualification_set`), unless an attempt that is
+    under way has it.
+    """
     if not eligibility.may_try_again:
         return True
+    if AGREED_SHOWN in attempt.batch.frame:
+        return not _shares_responses(attempt, eligibility.under_way)
     size = eligibility.rule.attempt_size if eligibility.rule else None
     if size is None:
         return False

@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.qualification import keys as qualification_keys
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
-from annotation.qualification.pool import may_show_agreed_decisions
+from annotation.qualification.pool import may_show_agreed_decisions, record_shown
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
 from annotation.selectors.eligibility import eligibilities, eligibility_of, seen_by
@@ -346,6 +346,8 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
     eligibility = eligibility_of(request.user, attempt.group, at=timezone.now())
     shown = may_show_agreed_decisions(attempt, eligibility)
+    if shown:
+        record_shown(attempt, at=timezone.now())
     marked: dict[int, dict[int, Any]] = {}
     for each in marked_rows(attempt):
         marked.setdefault(each.response, {})[each.criterion] = each

@@ -119,3 +119,26 @@ def test_an_attempt_is_not_larger_than_the_set() -> None:
     assert world.set_rule(attempt_size="2").status_code == 302
     page = " ".join(world.client.get(world.base).content.decode().split())
     assert "unless a later attempt may have" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_responses_whose_agreed_decisions_were_shown_do_not_come_again_after_a_change_of_the_rule() -> None:
+    world = QualificationWorld(pass_mark="0.9", attempts=1, wait_hours=0, attempt_size="1")
+    first = attempt_with(world, "cannot_assess")
+    assert "agreed:" in page_of(world, first)
+    # The next attempt would have the whole set.
+    world.set_rule(pass_mark="0.9", attempts="3", wait_hours="0", attempt_size="")
+    assert "agreed:" in page_of(world, first)  # stays to be read
+    second = attempt_with(world, "cannot_assess")
+    had = [set(each.batch.assignments.values_list("response", flat=True)) for each in (first, second)]
+    assert [len(each) for each in had] == [1, 1] and not had[0] & had[1]
+    assert "agreed:" not in page_of(world, second)
+    # What was not shown may come again.
+    third = attempt_with(world, "cannot_assess")
+    assert set(third.batch.assignments.values_list("response", flat=True)) == had[1]
+    # All are shown now: a fourth attempt has none.
+    assert "agreed:" in page_of(world, second)
+    world.set_rule(pass_mark="0.9", attempts="4", wait_hours="0", attempt_size="")
+    started = signed_in(world.annotator).post(f"/work/qualification/{world.group.public_id}/start/", follow=True)
+    assert "There is no response left for you to qualify on." in started.content.decode()
