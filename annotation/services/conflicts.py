@@ -324,7 +324,7 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
     """Open the conflicts within each group that has imported decisions, then those between it and every other group.
 
     Returns a dict by group name, and a list with one entry for each pair of groups with decisions. If it is called
-    again it opens only the conflicts that have arisen since.
+    again it opens only the conflicts that have arisen since. The admins are notified, at most once a day.
     """
     imported = Batch.objects.filter(group__benchmark=benchmark, imported=True)
     within: dict[str, Opened] = {}
@@ -337,6 +337,9 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
         for group, other in combinations(groups_with_decisions(benchmark), 2)
         if group.name in within or other.name in within
     ]
+    opened = sum([*within.values(), *(pair.opened for pair in between)], Opened())
+    if opened.responses:
+        notify_of_conflicts(benchmark=benchmark, count=opened.responses, at=at)
     return within, between
 
 

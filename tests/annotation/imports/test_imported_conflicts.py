@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, User
 from annotation.models import Adjudication, Assignment, ExpertGroup, Physician, Ruling
 from annotation.selectors.ratings import faulty_pairs, group_ratings
 from consilium.statistics.outcomes import Outcome
@@ -234,6 +234,22 @@ def test_an_import_through_the_page_opens_them_too(benchmark: Benchmark) -> None
     job.file.delete(save=False)
     assert (job.status, job.counts["conflicts"]) == ("done", {"created": 1})
     assert queue() == {"a": [1]}
+
+
+@pytest.mark.slow
+def test_admins_are_notified_of_conflicts_that_an_import_or_the_command_opens(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
+    load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
+    notices = Notification.objects.filter(kind=Notification.Kind.CONFLICT)
+    assert [(row.user, row.values["count"], row.url) for row in notices.all()] == [(admin, 2, "/b/bench/conflicts/")]
+    load(tmp_path, rows("Q1", {"c": "-+-"}), group="B")  # none within the group
+    assert sum(row.values["count"] for row in notices.all()) == 2
+    open_conflicts()  # between the groups, on one response
+    assert sum(row.values["count"] for row in notices.all()) == 3
+    open_conflicts()
+    assert sum(row.values["count"] for row in notices.all()) == 3
 
 
 @pytest.mark.slow
