@@ -6,10 +6,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
-from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +16,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, page_of, valid
+from consilium.core.filters import checked, declared
 from consilium.core.limits import MAX_DOCUMENT_KEY_LENGTH, MAX_TITLE_LENGTH
 from documents import access, selectors, services
 from documents.forms import DocumentFilters
@@ -31,7 +31,18 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-FILTERS = ("q", "collection", "kind", "language", "jurisdiction", "tier", "state")
+FILTERS = declared(
+    DocumentFilters,
+    {
+        "q": "A part of the title, the publisher or the key.",
+        "collection": "Only documents of the collection with this id.",
+        "kind": "Only documents of this kind.",
+        "language": "Only documents in this language, a tag such as `en`.",
+        "jurisdiction": "Only documents of this jurisdiction, a code such as `UK`.",
+        "tier": "Only documents of this tier of authority; 1 is the highest.",
+        "state": "Only documents in this state, or `all`. Without it, those in use.",
+    },
+)
 
 
 def _me(request: Request) -> User:
@@ -196,17 +207,15 @@ def _options(sent: dict[str, Any], given: Collection[str]) -> dict[str, str]:
 
 @extend_schema(
     responses=DocumentSerializer(many=True),
-    parameters=[*PAGED, *(OpenApiParameter(name, str) for name in FILTERS)],
+    parameters=[*PAGED, *FILTERS],
     operation_id="documents_list",
 )
 @api_view(["GET"])
 def documents(request: Request, slug: str) -> Response:
-    """List the documents; ``state`` is empty (those in use), overdue, superseded, retired or all."""
+    """List the documents."""
     benchmark = access.get_read_benchmark(request.user, slug)
-    form = DocumentFilters(request.query_params, benchmark=benchmark)
-    if not form.is_valid():
-        raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    rows = selectors.narrowed(selectors.listed(benchmark), form.cleaned_data, timezone.localdate())
+    chosen = checked(DocumentFilters(request.query_params, benchmark=benchmark))
+    rows = selectors.narrowed(selectors.listed(benchmark), chosen, timezone.localdate())
     return page_of(request, rows.order_by("key", "edition", "pk"), DocumentSerializer)
 
 

@@ -142,6 +142,9 @@ class FilterCheck(forms.CheckboxInput):
         return SafeString(f"<input{flatatt(given | ({'checked': True} if self.check_test(value) else {}))}>")
 
 
+_EVERYTHING, _NOTHING = ("", _("All")), ("none", _("Not given"))
+
+
 class CaseFilters(forms.Form):
     """The filters of the list of cases; anything that is not offered is refused."""
 
@@ -151,23 +154,28 @@ class CaseFilters(forms.Form):
         required=False,
         widget=FilterText(attrs={"type": "search", "placeholder": _("Short name or words of the conversation")}),
     )
-    difficulty = forms.ChoiceField(label=_("Difficulty"), required=False, widget=FilterSelect)
-    register = forms.ChoiceField(label=_("Register"), required=False, widget=FilterSelect)
+    difficulty = forms.ChoiceField(
+        label=_("Difficulty"),
+        required=False,
+        widget=FilterSelect,
+        choices=[_EVERYTHING, *Difficulty.choices, _NOTHING],
+    )
+    register = forms.ChoiceField(
+        label=_("Register"), required=False, widget=FilterSelect, choices=[_EVERYTHING, *Register.choices, _NOTHING]
+    )
     language = forms.ChoiceField(label=_("Language"), required=False, widget=FilterSelect)
     tag = forms.ChoiceField(label=_("Tag"), required=False, widget=FilterSelect)
-    state = forms.ChoiceField(label=_("Rubric"), required=False, widget=FilterSelect)
+    state = forms.ChoiceField(
+        label=_("Rubric"), required=False, widget=FilterSelect, choices=[_EVERYTHING, *lists.STATES.items()]
+    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        everything, nothing = ("", _now("All")), ("none", _now("Not given"))
         self.variety = lists.variety_of(benchmark)
         languages = [(code, language_name(code)) for code in self.variety.languages]
         tags = [(tag, f"{tag} ({count})") for tag, count in self.variety.tags]
-        self._offer("difficulty", [everything, *Difficulty.choices, nothing])
-        self._offer("register", [everything, *Register.choices, nothing])
-        self._offer("language", [everything, *languages, nothing])
-        self._offer("tag", [everything, *tags])
-        self._offer("state", [everything, *lists.STATES.items()])
+        self._offer("language", [_EVERYTHING, *languages, _NOTHING])
+        self._offer("tag", [_EVERYTHING, *tags])
 
     def _offer(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]

@@ -56,7 +56,10 @@ class Leaderboard(APIView):
     """The candidates of the newest report on acuity with at least two, or of ``report``, by rank."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("sort", str, enum=list(RANKED)), OpenApiParameter("report", str)],
+        parameters=[
+            OpenApiParameter("sort", str, enum=list(RANKED), description=f"Measure that ranks. Default `{RANKED[0]}`."),
+            OpenApiParameter("report", str, description="Id of a finished report on acuity. Default: the newest."),
+        ],
         responses=LeaderboardSerializer,
         operation_id="acuity_leaderboard",
     )

@@ -10,8 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from agreement.calibration.thresholds import LARGEST_K
 from agreement.planning import study_plan
 from agreement.planning.forms import PlanForm, usual
+from agreement.powered.powered_scores import MEASURES
+from consilium.core.filters import checked
 from consilium.core.model_schemas import rows_field
 from rubrics.access import get_benchmark
 
@@ -33,13 +36,32 @@ class Planning(APIView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("judge", str, required=True),
-            OpenApiParameter("reference", str, required=True),
-            OpenApiParameter("measure", str, enum=["rubric_score", "rubric_accuracy", "cacs_at_k"]),
-            OpenApiParameter("k", int),
-            OpenApiParameter("half_width", float, required=True),
-            OpenApiParameter("n_planned", int),
-            OpenApiParameter("other", str),
+            OpenApiParameter("judge", str, required=True, description="The judge, as the list of raters names it."),
+            OpenApiParameter(
+                "reference", str, required=True, description="The physicians, as the list of raters names them."
+            ),
+            OpenApiParameter(
+                "measure", str, enum=MEASURES, description="Which score is planned. Default `rubric_accuracy`."
+            ),
+            OpenApiParameter(
+                "k",
+                int,
+                description=f"Threshold of CACS@k, from 1 to {LARGEST_K}. Default: that of the benchmark.",
+            ),
+            OpenApiParameter(
+                "half_width",
+                float,
+                required=True,
+                description="Desired half-width of the 95% interval: such as 0.05 for a rubric score, 5 for others.",
+            ),
+            OpenApiParameter(
+                "n_planned",
+                int,
+                description="Number of cases planned, for the smallest detectable difference. Default: all.",
+            ),
+            OpenApiParameter(
+                "other", str, description="Another judge, as the list of raters names it, to plan a comparison."
+            ),
         ],
         responses=LabelPlanSerializer,
         operation_id="planning_retrieve",
@@ -47,9 +69,7 @@ class Planning(APIView):
     def get(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
         form = PlanForm(benchmark, {**usual(benchmark), **request.query_params.dict()})
-        if not form.is_valid():
-            faults = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
-            raise serializers.ValidationError(faults)
+        checked(form)
         plan = study_plan.plan(benchmark, form.question)
         return Response(
             {

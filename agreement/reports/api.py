@@ -163,7 +163,7 @@ class Reports(APIView):
     @extend_schema(
         parameters=[
             *PAGED,
-            OpenApiParameter("kind", str, enum=list(Report.Kind.values)),
+            OpenApiParameter("kind", str, enum=list(Report.Kind.values), description="Only reports of this kind."),
             OpenApiParameter("archived", bool, description="Only reports that are archived, or only the others."),
         ],
         responses=REPORTS,

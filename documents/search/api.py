@@ -9,10 +9,10 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.filters import checked, declared
 from consilium.core.parameters import required, whole_number
 from documents import access
 from documents.references import page_label, short_reference
@@ -21,12 +21,20 @@ from documents.search.finding import MAX_LIMIT, Hit, search
 from documents.search.forms import SearchForm
 
 DEFAULT_LIMIT = 20
-BOOLEANS = {
-    "may_send": "Only documents that may be sent to models, or only the others.",
-    "retired": "Include retired documents.",
-    "superseded": "Include superseded editions.",
-}
-FILTERS = tuple(name for name in SearchForm.base_fields if name != "q")
+FILTERS = declared(
+    SearchForm,
+    {
+        "collection": "Only documents of the collection with this id.",
+        "kind": "Only documents of this kind.",
+        "language": "Only documents in this language, a tag such as `en`; `zh` includes `zh-Hans`.",
+        "jurisdiction": "Only documents of this jurisdiction, a code such as `UK`.",
+        "tier": "Only documents of this tier of authority or a higher one; 1 is the highest.",
+        "published_from": "Only documents published on this day or later.",
+        "may_send": "Only documents that may be sent to models, or only the others.",
+        "retired": "Include retired documents.",
+        "superseded": "Include superseded editions.",
+    },
+)
 
 
 class HitSerializer(serializers.Serializer[Any]):
@@ -71,8 +79,7 @@ class HitsSerializer(serializers.Serializer[Any]):
     parameters=[
         OpenApiParameter("q", str, required=True, description="words; nothing in them is syntax"),
         OpenApiParameter("limit", int, description=f"at most so many passages (default 20, at most {MAX_LIMIT})"),
-        *(OpenApiParameter(name, str) for name in FILTERS if name not in BOOLEANS),
-        *(OpenApiParameter(name, bool, description=description) for name, description in BOOLEANS.items()),
+        *FILTERS,
     ],
     operation_id="passages_search",
 )
@@ -82,8 +89,7 @@ def passages(request: Request, slug: str) -> Response:
     benchmark = access.get_read_benchmark(request.user, slug)
     required(request, "q")
     form = SearchForm(request.query_params, benchmark=benchmark)
-    if not form.is_valid():
-        raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
+    checked(form)
     hits = search(
         collections=form.collections(),
         query=form.query,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
@@ -12,16 +12,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, page_of
+from consilium.core.filters import checked, declared
 from consilium.core.parameters import one_of
 from rubrics import access
 from rubrics.bank import catalogue
+from rubrics.bank.catalogue import BankQuery
 from rubrics.bank.consensus import NAME
 from rubrics.bank.forms import BankFilters
 from rubrics.bank.usage import Usage, usage
 from rubrics.models import Bank
 from rubrics.parsing.bank import BankEntry, in_language
 
-FILTERS = ("q", "section", "points", "only", "bank")
+FILTERS = declared(
+    BankFilters,
+    {
+        "q": "Words of the criterion, in English or Chinese.",
+        "section": "Only criteria of this section, as the items name it.",
+        "points": "Only criteria that give points, or that take points away.",
+        "only": "Only criteria of this kind: `cluster` for those of the consensus bank's clusters.",
+        "bank": f"Only criteria of the bank with this short name; `{NAME}` is the consensus bank.",
+    },
+)
 Plain = serializers.Serializer[Any]
 
 
@@ -69,20 +80,18 @@ class BankSerializer(Plain):
 
 @extend_schema(
     responses=BankItemSerializer(many=True),
-    parameters=[*PAGED, *(OpenApiParameter(name, str) for name in FILTERS)],
+    parameters=[*PAGED, *FILTERS],
     operation_id="bank_list",
 )
 @api_view(["GET"])
 def bank(request: Request, slug: str) -> Response:
-    """List the criteria of all banks in use; ``points`` is positive or negative, ``only`` may be cluster."""
+    """List the criteria of all banks in use."""
     benchmark = access.get_written_benchmark(request.user, slug)
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(benchmark))
-    query = form.query()
+    query = BankQuery(**checked(form))
     if "bank" not in form.fields and request.query_params.get("bank", "") not in ("", NAME):
         raise ValidationError({"bank": [one_of([NAME])]})
-    if query is None:
-        raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     return page_of(request, catalogue.matching(entries, query), BankItemSerializer, {"usage": usage(benchmark)})
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, parser_classes
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, page_of, valid
+from consilium.core.filters import checked, declared
 from consilium.core.schema import RefusalSerializer
 from rubrics import access, models, services
 from rubrics.api import serializers
@@ -74,30 +73,36 @@ def benchmark(request: Request, slug: str) -> Response:
     return Response(serializers.BenchmarkSerializer(benchmark).data)
 
 
-CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort")
+CASE_SORTS = [f"{sign}{name}" for name in lists.CASE_ORDERS for sign in ("", "-")]
+CASE_FILTERS = [
+    *declared(
+        CaseFilters,
+        {
+            "q": "Words of the conversation, or a part of the short name.",
+            "difficulty": "Only cases of this difficulty; `none` for those without one.",
+            "register": "Only cases asked in this register; `none` for those without one.",
+            "language": "Only cases in this language, a tag such as `en`; `none` for those without one.",
+            "tag": "Only cases with this tag.",
+            "state": "Only cases whose rubric is in this state.",
+        },
+    ),
+    OpenApiParameter("sort", str, enum=CASE_SORTS, description="Order; `-` reverses it. Default `key`."),
+]
 
 
 @extend_schema(
     responses=serializers.CaseSerializer(many=True),
-    parameters=[*PAGED, *(OpenApiParameter(name, str) for name in CASE_FILTERS)],
+    parameters=[*PAGED, *CASE_FILTERS],
     operation_id="cases_list",
 )
 @api_view(["GET"])
 def cases(request: Request, slug: str) -> Response:
-    """List the cases; ``sort`` is key, difficulty, register, language, criteria or responses, or ``-key`` and so on."""
+    """List the cases."""
     benchmark = access.get_benchmark(request.user, slug)
-    form = CaseFilters(request.query_params, benchmark=benchmark)
-    if not form.is_valid():
-        raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    sort = request.query_params.get("sort", "key")
-    _known(sort.removeprefix("-"), lists.CASE_ORDERS, "sort")
-    narrowed = lists.narrowed(lists.listed_cases(benchmark), form.cleaned_data)
+    chosen = checked(CaseFilters(request.query_params, benchmark=benchmark))
+    sort = request.query_params.get("sort") or "key"
+    narrowed = lists.narrowed(lists.listed_cases(benchmark), chosen)
     return page_of(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), serializers.CaseSerializer)
-
-
-def _known(value: str, choices: Collection[str], name: str) -> None:
-    if value not in choices:
-        raise ValidationError({name: [_("One of: %(names)s.") % {"names": ", ".join(choices)}]})
 
 
 @extend_schema(responses=serializers.CaseDetailSerializer)

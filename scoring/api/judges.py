@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import BasePagination, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -42,6 +42,13 @@ class _Cursor(CursorPagination):
 
     def get_page_size(self, request: Request) -> int:
         return whole_number(request, "limit", default=self.page_size, low=1, high=self.max_page_size)
+
+    def decode_cursor(self, request: Request) -> Any:
+        """Where the page begins; a cursor that no page gave is a 400 that names it."""
+        try:
+            return super().decode_cursor(request)
+        except NotFound as error:
+            raise ValidationError({"cursor": [_("This is not a cursor that a page gave.")]}) from error
 
 
 def _paged(
@@ -197,7 +204,7 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
     parameters=[
         OpenApiParameter("cursor", str, description="where to go on: from `next` of the page before"),
         OpenApiParameter("limit", int, description="at most so many (default 200, at most 1000)"),
-        OpenApiParameter("outcome", str, enum=Verdict.Outcome.values),
+        OpenApiParameter("outcome", str, enum=Verdict.Outcome.values, description="Only verdicts with this outcome."),
         OpenApiParameter("candidate", str, description="name of a candidate"),
     ],
     operation_id="verdicts_list",

@@ -155,6 +155,34 @@ def test_a_candidate_is_a_name(schema: dict[str, Any]) -> None:
     assert described == {"name of a candidate"}
 
 
+CLOSED_SETS = {
+    "difficulty",
+    "kind",
+    "measure",
+    "only",
+    "outcome",
+    "points",
+    "register",
+    "show",
+    "sort",
+    "state",
+    "status",
+    "tier",
+}
+
+
+def test_every_query_parameter_is_described_and_a_closed_set_is_an_enum(schema: dict[str, Any]) -> None:
+    undescribed, open_sets = [], []
+    for path, method, operation in operations(schema):
+        for each in operation.get("parameters", []):
+            if each["in"] == "query" and not each.get("description"):
+                undescribed.append(f"{method} {path} {each['name']}")
+            if each["in"] == "query" and each["name"] in CLOSED_SETS and not each["schema"].get("enum"):
+                open_sets.append(f"{method} {path} {each['name']}")
+    assert undescribed == []
+    assert open_sets == []
+
+
 def test_parameters_of_reports_are_those_of_their_kinds(schema: dict[str, Any]) -> None:
     fields = fields_by_kind()
     assert {str(kind): set(own) for kind, own in fields.items()} == {

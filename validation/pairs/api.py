@@ -133,14 +133,14 @@ def _user(request: Request) -> User:
     responses=PairSerializer(many=True),
     parameters=[
         *PAGED,
-        OpenApiParameter("state", str, enum=NearMissPair.State.values),
+        OpenApiParameter("state", str, enum=NearMissPair.State.values, description="Only pairs in this state."),
         OpenApiParameter(
             "status",
             str,
             enum=selectors.STATUSES,
             description="what is still open, or what physicians agree on: `disputed`, or the `grade`",
         ),
-        OpenApiParameter("kind", str, enum=ErrorKind.values),
+        OpenApiParameter("kind", str, enum=ErrorKind.values, description="Only pairs with an error of this kind."),
     ],
     operation_id="pairs_list",
 )
