@@ -33,5 +33,9 @@ def transition(
 
 
 def _word(status: str) -> str:
-    """A stored status as people read it, such as “in check”: statuses are labelled by their own words."""
+    """A stored status as people read it, such as “in check”: statuses are labelled by their own words.
+
+    What is stored as ``done`` is *finished*, the word of the API.
+    """
+    status = "finished" if status == "done" else status
     return _(status.replace("_", " ").capitalize()).lower()

@@ -198,6 +198,9 @@ def test_a_file_is_uploaded_and_asked_after(researcher, benchmark) -> None:
         assert refused.status_code == 422
         assert refused.json()["errors"] == [{"line": 0, "field": named, "message": refused.json()["detail"]}]
     assert researcher.send(f"bench/imports/{job.public_id}/restart/", {}).status_code == 409
+    ImportJob.objects.update(status="done", finished_at=timezone.now(), bytes_read=16, started_at=timezone.now())
+    finished = researcher.send(f"bench/imports/{job.public_id}/restart/", {})
+    assert (finished.status_code, "“finished”" in finished.json()["detail"]) == (409, True), finished.json()
     job.file.delete()
 
 
