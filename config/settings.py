@@ -91,6 +91,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "consilium.middleware.refuse_other_hosts",
     "consilium.middleware.refuse_other_encodings",
+    "consilium.middleware.answer_head",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

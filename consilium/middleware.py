@@ -14,6 +14,7 @@ from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
 UTF_8 = ("utf-8", "utf8", "us-ascii")
+API = "/api/"
 HEALTH_CHECK = "/healthz"  # requested from inside, by an address of the machine and without a port
 
 
@@ -61,6 +62,27 @@ def refuse_other_encodings(get_response: Handler) -> Handler:
                 raise SuspiciousOperation(f"a body in the encoding {charset[:50]!r}")
             request.encoding = "utf-8"  # the only spelling that Django accepts for every kind of form
         return get_response(request)
+
+    return middleware
+
+
+def answer_head(get_response: Handler) -> Handler:
+    """A HEAD of the API is answered as GET, without the body.
+
+    Endpoints never see it: those that tell only GET from POST would take it for POST.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.method != "HEAD" or not request.path_info.startswith(API):
+            return get_response(request)
+        request.method = "GET"
+        response = get_response(request)
+        if response.streaming:
+            response.streaming_content = ()
+        else:
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+            response.content = b""
+        return response
 
     return middleware
 

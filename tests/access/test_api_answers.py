@@ -102,6 +102,27 @@ def test_accepted_requests_answer_what_the_schema_declares(world: World, schema:
     assert wrong == [], "\n".join(wrong)
 
 
+def test_head_is_answered_as_get_without_a_body(world: World, schema: dict[str, Any]) -> None:
+    client = Client()
+    wrong: list[str] = []
+    tried = 0
+    for name, url, method, _operation in operations(schema, world):
+        roles = [role for role in ("admin", "researcher", *sorted(ROLES)) if role in ENDPOINTS[name].roles]
+        if method != "get" or not roles:
+            continue
+        client.force_login(world.users[roles[0]])
+        get, head = client.get(url), client.head(url)
+        body = b"".join(head) if head.streaming else head.content
+        tried += 1
+        if (head.status_code, head.get("Content-Type"), body) != (get.status_code, get.get("Content-Type"), b""):
+            wrong.append(f"{name}: {head.status_code} {body[:50]!r} in place of {get.status_code}")
+        for answer in (get, head):
+            for close in answer._resource_closers:
+                close()
+    assert tried > 100
+    assert wrong == [], "\n".join(wrong)
+
+
 def test_every_operation_answers_what_the_schema_declares(world: World, schema: dict[str, Any]) -> None:
     components = with_null(schema["components"])
     clients = {role: Client(raise_request_exception=False) for role in ROLES}
