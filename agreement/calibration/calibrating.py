@@ -15,7 +15,7 @@ from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.calibration.modes import mode_rows
 from agreement.judged.coverage import coverage_remarks_of_runs
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
@@ -88,7 +88,7 @@ def calibrate_group(
     """
     inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
     progress(0.4)
-    calibration, notes = _calibrated(inputs, candidate, rule)
+    calibration, notes = _calibrated(benchmark, inputs, candidate, rule)
     k = int(calibration.k.value or 0)
     others = inputs.others()
     responses = {name: (own.hits, own.n_criteria) for name, own in others.items()}
@@ -124,7 +124,9 @@ def calibrate_group(
     )
 
 
-def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -> tuple[Calibration, list[str]]:
+def _calibrated(
+    benchmark: Benchmark, inputs: CalibrationInputs, candidate: str, rule: IntervalRule
+) -> tuple[Calibration, list[str]]:
     """k, and the counts of what was left out; `NothingToCalibrate` where no k can be computed."""
     touched = inputs.hits.of(inputs.chosen)
     graded = inputs.hits.of(np.setdiff1d(inputs.chosen, inputs.by_authors))
@@ -151,7 +153,7 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {
                 "candidate": candidate,
-                "rater": display_name(inputs.rater.label),
+                "rater": shown_name(benchmark, inputs.rater.label),
                 "reason": translate(calibration.reason),
                 "said": detail,
             }

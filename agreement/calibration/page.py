@@ -17,7 +17,7 @@ from agreement.models import Report, ThresholdChoice
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
 from agreement.reports.tables import Row
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate, translate_remark
 from consilium.core.phrases import parts_of
@@ -36,7 +36,7 @@ def body(report: Report, sort: str) -> Context:
     ranks = rows_of(report, "sensitivity_all") or rows_of(report, "sensitivity")
     near = [row for row in ranks if row["k"] is None or abs(row["k"] - facts["k"]) <= REACH]
     return {
-        "rater": display_name(facts["rater"]),
+        "rater": shown_name(report.benchmark, facts["rater"]),
         "own_url": pairs_url(report, f"candidate:{facts['candidate']}"),
         "tiles": [
             Tile("k", number({**facts, "k_effective": facts.get("effective")}, "k", digits=0)),
@@ -87,7 +87,7 @@ def _choice(benchmark: Benchmark, choice: ThresholdChoice) -> Context:
         "url": reverse("agreement:report", args=[benchmark.slug, "calibration", choice.report.public_id])
         if choice.report
         else "",
-        "by": display_name(choice.facts["rater"]) if choice.report else "",
+        "by": shown_name(benchmark, choice.facts["rater"]) if choice.report else "",
         "digest": choice.input_digest[:12],
     }
 

@@ -25,7 +25,7 @@ from agreement.reports.numbers import Tile, number
 from agreement.reports.parameters import named_raters
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import display_name, shown_name
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
@@ -149,7 +149,7 @@ def body(report: Report, sort: str) -> Context:
     candidates = table_of(report, "candidates").dicts()
     overall = candidates[0]
     facts = report.result["facts"]
-    names = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
+    names = {"a": shown_name(report.benchmark, facts["rater_a"]), "b": shown_name(report.benchmark, facts["rater_b"])}
     tiles = [
         Tile(
             translate(MACRO_F1.name),
@@ -207,7 +207,7 @@ def figures(report: Report) -> Iterator[Figure]:
             )
             for row in own
         ]
-        raters = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
+        raters = {key: shown_name(report.benchmark, facts[f"rater_{key}"]) for key in "ab"}
 
         def by_candidate(palette: Palette) -> object:
             return charts.points_and_whiskers(

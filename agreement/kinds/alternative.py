@@ -27,7 +27,7 @@ from agreement.reports.parameters import WrongParameters, named_raters
 from agreement.reports.sentences import counted, learned, rater_in_words
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result, Row
-from agreement.selectors.rater_choices import display_name, group_choices, judge_choices, rater_choices
+from agreement.selectors.rater_choices import display_name, group_choices, judge_choices, rater_choices, shown_name
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import parts_of
 from consilium.core.reasons import Reason
@@ -174,7 +174,7 @@ def body(report: Report, sort: str) -> Context:
     facts = report.result["facts"]
     summary = table_of(report, "summary").dicts()[0]
     rows = table_of(report, "physicians").dicts()
-    judge = display_name(facts["judge"])
+    judge = shown_name(report.benchmark, facts["judge"])
     wins = sum(row["wins"] is True for row in rows)
     return {
         "judge": judge,
@@ -277,7 +277,7 @@ def figures(report: Report) -> Iterator[Figure]:
     rows = [row for row in table_of(report, "physicians").dicts() if row["test"]]
     shown = sorted(rows, key=lambda row: -row["n_instances"])[:SHOWN]
     kept = [row for row in rows if row in shown]
-    judge = display_name(facts["judge"])
+    judge = shown_name(report.benchmark, facts["judge"])
     series = {"rho_judge": judge, "rho_physician": _("the physician")}
     points = [
         charts.Point(

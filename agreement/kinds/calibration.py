@@ -184,7 +184,7 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
     return _("Threshold k from %(candidate)s, by %(group)s") % {
         "candidate": given["candidate"],
-        "group": display_name(f"group:{given['group']}"),
+        "group": display_name(f"group:{given['group']}", runs),
     }
 
 

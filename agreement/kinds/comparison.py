@@ -25,7 +25,7 @@ from agreement.reports.parameters import named_raters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
-from agreement.selectors.rater_choices import display_name, rater_choices
+from agreement.selectors.rater_choices import display_name, rater_choices, shown_name
 from consilium.core import phrases
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
@@ -153,9 +153,9 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
 def _names(report: Report) -> dict[str, str]:
     facts = report.result["facts"]
     return {
-        "a": display_name(facts["judge_a"]),
-        "b": display_name(facts["judge_b"]),
-        "reference": display_name(facts["reference"]),
+        "a": shown_name(report.benchmark, facts["judge_a"]),
+        "b": shown_name(report.benchmark, facts["judge_b"]),
+        "reference": shown_name(report.benchmark, facts["reference"]),
     }
 
 
@@ -167,7 +167,9 @@ def body(report: Report, sort: str) -> Context:
         "names": names,
         "overall": overall,
         "finding": finding(overall, names),
-        "trained_on": [(display_name(label), candidates) for label, candidates in facts["learned_of"].items()],
+        "trained_on": [
+            (shown_name(report.benchmark, label), candidates) for label, candidates in facts["learned_of"].items()
+        ],
         "tiles": [
             Tile(_("Macro-F1 of A"), number(overall, "mf1_a"), detail=names["a"]),
             Tile(_("Macro-F1 of B"), number(overall, "mf1_b"), detail=names["b"]),

@@ -25,7 +25,7 @@ from agreement.reports.parameters import WrongParameters, named_raters
 from agreement.reports.sentences import capital, counted, rater_in_words
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result, Row, Table
-from agreement.selectors.rater_choices import display_name, group_choices, judge_choices
+from agreement.selectors.rater_choices import display_name, group_choices, judge_choices, shown_name
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import parts_of
@@ -159,7 +159,7 @@ def body(report: Report, sort: str) -> Context:
     rows = table_of(report, "fidelity").dicts()
     facts = report.result["facts"]
     overall = split_broken(rows[0])
-    names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
+    names = {key: shown_name(report.benchmark, facts[key]) for key in ("judge", "a", "b")}
     return {
         "names": names,
         "overall": overall,
@@ -180,7 +180,7 @@ def body(report: Report, sort: str) -> Context:
         "robustness": [
             {
                 **row,
-                "label": " · ".join(display_name(rater) for rater in pair),
+                "label": " · ".join(shown_name(report.benchmark, rater) for rater in pair),
                 "figures": {
                     "spearman": number(row, "spearman"),
                     "kendall": number(row, "kendall"),
@@ -263,7 +263,7 @@ def _undecided_tile(overall: Row, judged_by: str) -> list[Tile]:
 def figures(report: Report) -> Iterator[Figure]:
     rows = table_of(report, "fidelity").dicts()
     facts = report.result["facts"]
-    names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
+    names = {key: shown_name(report.benchmark, facts[key]) for key in ("judge", "a", "b")}
     series = {
         "ceiling": _("%(a)s and %(b)s: the human ceiling") % names,
         "judge_a": _("%(judge)s and %(a)s") % names,

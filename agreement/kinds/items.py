@@ -25,7 +25,7 @@ from agreement.reports.parameters import named_raters
 from agreement.reports.sentences import counted, listed, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import display_name, shown_name
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
@@ -129,7 +129,7 @@ def body(report: Report, sort: str) -> Context:
     where = table_of(report, "where").dicts()
     attribute_rows = table_of(report, "attributes").dicts()
     return {
-        "names": {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])},
+        "names": {key: shown_name(report.benchmark, facts[f"rater_{key}"]) for key in "ab"},
         "overall": overall,
         "tiles": _tiles(facts, overall, attribute_rows),
         "attributes": [_attribute(report, row, where) for row in attribute_rows],

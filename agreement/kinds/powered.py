@@ -25,7 +25,7 @@ from agreement.reports.parameters import WrongParameters, checked_k, named_rater
 from agreement.reports.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
-from agreement.selectors.rater_choices import RaterChoice, display_name, rater_choices
+from agreement.selectors.rater_choices import RaterChoice, display_name, rater_choices, shown_name
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
@@ -195,8 +195,8 @@ def body(report: Report, sort: str) -> Context:
     overall = [row for row in rows if row["slice"] == OVERALL]
     effective = [cases for name in ("", "physicians_", "judge_") for cases in _effective(overall, name)]
     return {
-        "judge": display_name(facts["judge"]),
-        "reference": display_name(facts["reference"]),
+        "judge": shown_name(report.benchmark, facts["judge"]),
+        "reference": shown_name(report.benchmark, facts["reference"]),
         "sections": sections,
         "effective": min(effective, default=None),
         "effective_most": max(effective, default=None),

@@ -13,7 +13,7 @@ from agreement.reports.links import pairs_url
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import OF_CANDIDATE
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.figures import charts
 from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.slope import Ranked, slope
@@ -200,7 +200,7 @@ def _slopes(report: Report) -> Iterator[Figure]:
             for row in own
         ]
         by = _("By CACS@%(k)s, on the responses that both score; lines with different ranks are highlighted.")
-        names = {"a": display_name(rows[0]["rater"]), "b": display_name(other)}
+        names = {"a": shown_name(report.benchmark, rows[0]["rater"]), "b": shown_name(report.benchmark, other)}
         if len(ranked) > 1:
             yield Figure(
                 f"ranks-{number}",

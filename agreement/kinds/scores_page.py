@@ -19,7 +19,7 @@ from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
-from agreement.selectors.rater_choices import display_name, run_names
+from agreement.selectors.rater_choices import display_name, rater_names, shown_name
 from consilium.core.from_english import from_english
 from consilium.core.jobs import JobStatus
 from consilium.core.phrases import parts_of
@@ -49,7 +49,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         **board,
         "effective": min(effective, default=None),
         "effective_most": max(effective, default=None),
-        "rater": display_name(facts["rater"]),
+        "rater": shown_name(report.benchmark, facts["rater"]),
         "counting": counting(facts["rules"]),
         "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
         # None for a report that is older than the count.
@@ -63,7 +63,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "counts": _counts(report),
         "length": _lengths(report),
         "robustness": _robustness(report),
-        "group_names": " · ".join(display_name(group) for group in facts.get("groups", [])),
+        "group_names": " · ".join(shown_name(report.benchmark, group) for group in facts.get("groups", [])),
     }
 
 
@@ -303,7 +303,7 @@ def _lengths(report: Report) -> list[Context]:
 
 def _robustness(report: Report) -> list[Context]:
     rows = rows_of(report, "robustness")
-    runs = run_names(row["other"] for row in rows)
+    runs = rater_names(report.benchmark, [row["other"] for row in rows])
     k = report.result["facts"]["k"]
     labels = {"cacs_at_k": f"CACS@{k}", "rubric_accuracy": _("Rubric Accuracy"), "rubric_score": _("Rubric score")}
     return [

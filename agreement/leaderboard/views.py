@@ -63,8 +63,9 @@ def _menu(shown: Report) -> list[tuple[str, str, datetime, bool]]:
     reports = list(presentation.listed(selectors.reports_to_rank(shown.benchmark))[:MAX_REPORTS])
     if shown not in reports:
         reports.append(shown)
+    names = presentation.names_in(reports)
     return [
-        (report.public_id, report.name or presentation.title(report), report.created_at, report == shown)
+        (report.public_id, report.name or presentation.title(report, names), report.created_at, report == shown)
         for report in reports
     ]
 

@@ -20,11 +20,12 @@ from agreement.planning.study_plan import (
 )
 from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from rubrics.models import Benchmark
 
 TABLES = {
     "budget": (BUDGET_COLUMNS, BUDGET_TEXT),
@@ -33,7 +34,7 @@ TABLES = {
 }
 
 
-def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
+def shown(benchmark: Benchmark, plan: Plan, *, chosen: str = "") -> dict[str, Any]:
     """The context of the page; ``chosen`` is the candidate of the curve, by default that with the widest interval."""
     own = [row for row in plan.budget if row["candidate"] != ALL]
     names = [row["candidate"] for row in own]
@@ -44,8 +45,8 @@ def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
     return {
         "plan": plan,
         "label": measure_name(plan.question.measure, plan.question.k),
-        "judge": display_name(plan.judge),
-        "reference": display_name(plan.reference),
+        "judge": shown_name(benchmark, plan.judge),
+        "reference": shown_name(benchmark, plan.reference),
         "budget": [_budget_row(row, digits) for row in plan.budget],
         "candidates": names,
         "chosen": chosen,
@@ -56,7 +57,7 @@ def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
             if row["candidate"] == chosen
         ],
         "detectable": [
-            _detectable_row(row, digits)
+            _detectable_row(benchmark, row, digits)
             for row in plan.detectable
             if row["measure"] == "mf1" or chosen in (row["first"], row["second"])
         ],
@@ -85,12 +86,12 @@ def _reason(note: str, name: str) -> str:
     return next(own, "")
 
 
-def _detectable_row(row: Row, digits: int) -> dict[str, Any]:
+def _detectable_row(benchmark: Benchmark, row: Row, digits: int) -> dict[str, Any]:
     places = 3 if row["measure"] == "mf1" else digits
     return {
         **row,
-        "first": display_name(row["first"]) if row["measure"] == "mf1" else row["first"],
-        "second": display_name(row["second"]) if row["measure"] == "mf1" else row["second"],
+        "first": shown_name(benchmark, row["first"]) if row["measure"] == "mf1" else row["first"],
+        "second": shown_name(benchmark, row["second"]) if row["measure"] == "mf1" else row["second"],
         "is_mf1": row["measure"] == "mf1",
         "figures": {
             "difference": number(row, "difference", digits=places),

@@ -44,7 +44,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            context |= presentation.shown(plan, chosen=request.GET.get("candidate", ""))
+            context |= presentation.shown(benchmark, plan, chosen=request.GET.get("candidate", ""))
             context["query"] = urlencode({**given, "candidate": context["chosen"]})
             figure = context["figure"]
             context["svg"] = figure and inline_svg(figure.drawing, title=figure.title)
@@ -96,7 +96,9 @@ def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpRes
     plan = _plan(request, slug)
     if isinstance(plan, HttpResponse):
         return plan
-    figure = presentation.shown(plan, chosen=request.GET.get("candidate", ""))["figure"]
+    figure = presentation.shown(get_benchmark(request.user, slug), plan, chosen=request.GET.get("candidate", ""))[
+        "figure"
+    ]
     if figure is None:
         return _refused(_("This candidate has no curve because too few cases have been graded."))
     make, kind = FILES[suffix]

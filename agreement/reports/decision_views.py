@@ -13,7 +13,7 @@ from agreement import access
 from agreement.kinds import kind_of
 from agreement.reports.evidence import behind, decided
 from agreement.scoreboard.case_sets import parted
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
@@ -58,8 +58,8 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "slice": slice_name,
         "part": part,
         "candidate": candidate,
-        "rater_a": display_name(evidence.rater_a),
-        "rater_b": display_name(evidence.rater_b) if evidence.rater_b else "",
+        "rater_a": shown_name(report.benchmark, evidence.rater_a),
+        "rater_b": shown_name(report.benchmark, evidence.rater_b) if evidence.rater_b else "",
         "groups": [(name, _WORDS[name], count) for name, count in evidence.counts.items()],
         "counts": evidence.counts,
         "total": sum(evidence.counts.values()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
 from agreement.reports.stored import table_names
 from agreement.reports.tables import Row
-from agreement.selectors.rater_choices import run_names
+from agreement.selectors.rater_choices import checked_names, run_names
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
 from consilium.figures.render import ONE_COLUMN, TWO_COLUMNS
@@ -52,10 +52,17 @@ class Shown:
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
-    """What a report is called; ``runs`` are the `agreement.selectors.rater_choices.run_names` of a page that shows
+    """What a report is called; ``runs`` are the `names_in` of a page that shows
     many.
     """
-    return kind_of(report).title(report.parameters, runs)
+    return kind_of(report).title(report.parameters, names_in([report]) if runs is None else runs)
+
+
+def names_in(reports: Sequence[Report]) -> dict[str, str]:
+    """The names of the raters in the parameters of reports on one benchmark: of runs, and of checked groups."""
+    # The parameter “run” is an id alone, and “group” a name; with their names they are raters.
+    given = [f"{name}:{value}" for report in reports for name, value in report.parameters.items()]
+    return {**run_names(given), **checked_names(reports[0].benchmark)} if reports else {}
 
 
 def heading(report: Report) -> Context:
@@ -78,8 +85,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     raters_of = {pk: raters or [] for pk, _headline, raters in facts}
     behind = {pk: judges_in_report(raters) for pk, raters in raters_of.items()}
     stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
-    # The parameter “run” is an id alone; with its name it is a rater.
-    runs = run_names(f"{name}:{value}" for report in shown for name, value in report.parameters.items())
+    runs = names_in(shown)
     rows = []
     for report in shown:
         headline = None

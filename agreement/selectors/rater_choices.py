@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Physician
-from annotation.selectors.ratings import groups_with_decisions, rated_work
+from annotation.selectors.ratings import checked_groups, groups_with_decisions, rated_work
 from consilium.core.i18n import translate
 from consilium.core.order import natural
 from consilium.core.phrases import joined
@@ -85,16 +85,45 @@ def group_choices(benchmark: Benchmark, *, stages: bool = True) -> list[RaterCho
     """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
     groups = groups_with_decisions(benchmark)
     labels = {
-        "checked": _("%(group)s (checked)"),
+        "checked": "%(group)s",
         "final": _("%(group)s (adjudicated)"),
         "first": _("%(group)s (first decisions)"),
     }
+    named = checked_names(benchmark) if stages else {}
     stage_labels = labels if stages else {"checked": "%(group)s"}
+    raters = [(f"group:{group.name}@{stage}", stage, group.name) for stage in stage_labels for group in groups]
     return [
-        RaterChoice(f"group:{group.name}@{stage}", label % {"group": group.name}, "group")
-        for stage, label in stage_labels.items()
-        for group in groups
+        RaterChoice(rater, named.get(rater) or stage_labels[stage] % {"group": name}, "group")
+        for rater, stage, name in raters
     ]
+
+
+# The attribute in which an object of a benchmark caches the names of its checked groups.
+_CHECKED = "_checked_groups"
+
+
+def checked_names(benchmark: Benchmark) -> dict[str, str]:
+    """Names of the groups in which a secondary check was held, by ``group:NAME@checked``: “A (after the secondary
+    check)”. Every other group is called by its name alone. One query for each object of a benchmark.
+    """
+    if _CHECKED not in benchmark.__dict__:
+        benchmark.__dict__[_CHECKED] = checked_groups(benchmark.pk)
+    return {
+        f"group:{group}@checked": _("%(group)s (after the secondary check)") % {"group": group}
+        for group in benchmark.__dict__[_CHECKED]
+    }
+
+
+def rater_names(benchmark: Benchmark, raters: Iterable[str]) -> dict[str, str]:
+    """The names that `display_name` needs for some raters of a benchmark: of runs, and of checked groups."""
+    raters = list(raters)
+    is_checked = any(rater.startswith("group:") and rater.endswith("@checked") for rater in raters)
+    return {**run_names(raters), **(checked_names(benchmark) if is_checked else {})}
+
+
+def shown_name(benchmark: Benchmark, rater: str) -> str:
+    """`display_name` of one rater of a benchmark."""
+    return display_name(rater, rater_names(benchmark, [rater]))
 
 
 @_kept_by_benchmark
@@ -249,19 +278,21 @@ def _jury_parts(names: str) -> list[str]:
 
 
 def display_name(rater: str, runs: Mapping[str, str] | None = None) -> str:
-    """A rater's name as a page shows it: ``group:A@checked`` is “A (checked)”.
+    """A rater's name as a page shows it: ``group:A@checked`` is “A”, or as `checked_names` has it.
 
-    ``runs`` are the `run_names` of a page that shows many raters; without them they are looked up.
+    ``runs`` are the `rater_names` of a page that shows many raters; without them those of runs are looked up.
     """
     if runs is None:
         runs = run_names([rater])
     kind, _colon, name = rater.partition(":")
     base, _at, stage = name.rpartition("@")
     words = {
-        "checked": _("%(group)s (checked)"),
+        "checked": "%(group)s",
         "final": _("%(group)s (adjudicated)"),
         "first": _("%(group)s (first decisions)"),
     }
+    if rater in runs:
+        return runs[rater]
     if kind == "group" and stage in words:
         return words[stage] % {"group": base}
     if kind == "physician":

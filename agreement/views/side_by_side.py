@@ -14,7 +14,7 @@ from agreement.reports.changes import changes_since
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import number
 from agreement.reports.stored import table_of
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
@@ -63,8 +63,8 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         "this_mf1": number(row, "mf1"),
         "other_mf1": number(row, "beside_mf1"),
         "pairs_url": pairs_url(report, row["slice"]),
-        "rater_a": display_name(report.parameters["rater_a"]),
-        "rater_b": display_name(report.parameters["rater_b"]),
+        "rater_a": shown_name(report.benchmark, report.parameters["rater_a"]),
+        "rater_b": shown_name(report.benchmark, report.parameters["rater_b"]),
         "rows": rows,
         "n_differ": sum(criterion_row.this.status == "differ" for criterion_row in rows),
         "place": place + 1,

@@ -17,7 +17,7 @@ from agreement.reports.tables import Table
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.forms import SubsetForm
-from agreement.selectors.rater_choices import display_name, run_names
+from agreement.selectors.rater_choices import display_name, rater_names
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
@@ -65,7 +65,8 @@ def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
         counted_slices(benchmark).select_related("created_by"),
         key=lambda named_slice: named_slice.retired_at is not None,
     )
-    runs = run_names(str(named_slice.parameters.get("rater", "")) for named_slice in shown)
+    raters = [str(named_slice.parameters.get("rater", "")) for named_slice in shown]
+    runs = rater_names(benchmark, raters)
     return [
         {
             "slice": named_slice,

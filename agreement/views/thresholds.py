@@ -15,7 +15,7 @@ from agreement import access
 from agreement.calibration import thresholds
 from agreement.calibration.forms import SignForm
 from agreement.models import Report
-from agreement.selectors.rater_choices import display_name
+from agreement.selectors.rater_choices import shown_name
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -60,7 +60,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "report": report,
         "facts": report.result["facts"] if report else {},
-        "rater": display_name(report.result["facts"]["rater"]) if report else "",
+        "rater": shown_name(report.benchmark, report.result["facts"]["rater"]) if report else "",
         "current": current,
         "form": form,
     }

@@ -15,7 +15,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, ExpertGroup
+from annotation.models import Assignment, Check, ExpertGroup
 from annotation.models.outcomes import outcome_code_sql
 from consilium.core.ratings import Ratings, Span, fetch_ratings, shared
 from consilium.statistics.outcomes import Outcome
@@ -83,6 +83,14 @@ def groups_with_decisions(benchmark: Benchmark) -> list[ExpertGroup]:
     """Expert groups with submitted work that counts as a rating, in the order of names."""
     work = rated_work(benchmark)
     return list(ExpertGroup.objects.filter(pk__in=work.values("batch__group")).order_by("name"))
+
+
+def checked_groups(benchmark: int) -> frozenset[str]:
+    """The names of the groups of a benchmark (by its id) in which a secondary check was held: one ended with accepted
+    work.
+    """
+    checks = Check.objects.filter(assignment__batch__group__benchmark=benchmark, result=Check.Result.ACCEPTED)
+    return frozenset(checks.order_by().values_list("assignment__batch__group__name", flat=True).distinct())
 
 
 def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | None = None) -> Ratings:

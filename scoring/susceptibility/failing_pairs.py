@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
-from annotation.selectors.ratings import faulty_pairs
+from annotation.selectors.ratings import checked_groups, faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, copy_columns
 from consilium.statistics.outcomes import Outcome
@@ -65,7 +65,7 @@ def references(benchmark: Benchmark, judge: Judge) -> list[Reference]:
         benchmark=benchmark, batches__assignments__submitted_at__isnull=False
     ).distinct()
     references = [
-        Reference(f"group:{name}@checked", _("%(group)s (checked)") % {"group": name})
+        Reference(f"group:{name}@checked", reference_label(benchmark.pk, f"group:{name}@checked"))
         for name in groups.order_by("name").values_list("name", flat=True)
     ]
     newest = JudgeRun.objects.graded().filter(benchmark=benchmark, judge=judge).first()
@@ -79,7 +79,11 @@ def reference_label(benchmark: int, rater: str) -> str:
     kind, _colon, name = rater.partition(":")
     base, _at, stage = name.rpartition("@")
     if kind == "group":
-        return _("%(group)s (checked)") % {"group": base} if stage == "checked" else name
+        if stage != "checked":
+            return name
+        if base in checked_groups(benchmark):
+            return _("%(group)s (after the secondary check)") % {"group": base}
+        return base
     if kind == "run":
         judge = Judge.objects.filter(runs__public_id=name, runs__benchmark=benchmark).first()
         if judge is not None:

@@ -132,7 +132,7 @@ def test_the_page_says_who_is_closer_and_leads_to_the_decisions(study: Study, cl
     report = ask(study)
     client.force_login(study.admin)
     page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
-    assert "good is closer to A (checked) than poor" in page
+    assert "good is closer to A than poor" in page
     assert "figure-difference" in page and pairs_url(report, "candidate:one").replace("&", "&amp;") in page
     overall = table_of(report, "comparison").dicts()[0]
     counts = {}

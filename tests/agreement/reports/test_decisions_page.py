@@ -152,6 +152,29 @@ def test_each_row_says_which_physician_decided_what(study: Study, report: Report
     assert f"{people[first.assignment.annotator_id]}: Met" in page
 
 
+def test_a_group_is_called_checked_only_where_a_secondary_check_was_held(study: Study, report: Report) -> None:
+    """Of both groups only A had one. Names in parameters and files stay."""
+    work = Assignment.objects.filter(batch__group=study.groups["A"]).order_by("pk").first()
+    assert work is not None
+    Check.objects.create(
+        assignment=work, round=1, checker=UserFactory(), result="accepted", created_at=timezone.now(),
+        finished_at=timezone.now(),
+    )  # fmt: skip
+    client = Client()
+    client.force_login(study.admin)
+    base = f"/b/{study.benchmark.slug}/agreement/"
+    entries = client.get(base).context["entries"]
+    (form,) = [entry.form for entry in entries if entry.kind.value == "agreement"]
+    choices = [pair for _group, pairs in form.fields["rater_a"].choices for pair in pairs]
+    assert {("group:A@checked", "A (after the secondary check)"), ("group:B@checked", "B")} <= set(choices)
+    for page in (client.get(base), client.get(f"{base}{report.public_id}/"), open_page(study, report)):
+        html = page.content.decode()
+        assert "A (after the secondary check)" in html
+        assert "(checked)" not in html and "B (after the" not in html
+    api = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/reports/{report.public_id}/").json()
+    assert api["parameters"]["rater_a"] == "group:A@checked"
+
+
 def test_the_votes_are_those_that_the_stage_counts(study: Study) -> None:
     """Work of two rounds: the check of the first returned it, that of the second amended it; then a ruling."""
     now = timezone.now()

@@ -558,10 +558,7 @@ def test_the_page_measures_and_shows_the_version_that_was_measured(
     assert "1.7%" in page and "3.3%" in page and "1 pair is not included" in page
     assert "can also flip without an injection" in page and "does not mean immunity" in page
     assert "harmless edits flipped <b>0.0%</b>" in page
-    assert (
-        "failing pairs according to A (checked)" in page
-        and f'title="{done.prompt_hash}">{done.prompt_hash[:12]}<' in page
-    )
+    assert "failing pairs according to A" in page and f'title="{done.prompt_hash}">{done.prompt_hash[:12]}<' in page
     assert "of the 5 effective cases needed" in page  # why the noise rate has no interval
     full = text_of(client.get(f"{base}susceptibility/"))
     assert "GenerousGrader" in full and "Forged fence endings" in full
