@@ -148,7 +148,7 @@ def test_admins_learn_once_that_a_batch_is_overdue(due: Workshop) -> None:
     client.force_login(due.admin)
     page = client.get("/notifications/").content.decode()
     assert "“Group A: Pilot batch” was due on" in page
-    assert Notification.objects.get().url == f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/"
+    assert Notification.objects.get(kind="attention").url == f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/"
     assert "Batches that need attention" in client.get("/profile/notifications/").content.decode()
     # Another due date can pass, too; a batch without work left is not overdue.
     services.extend_batch(batch=due.batch, due_date=date(2026, 3, 25))
