@@ -450,3 +450,39 @@ def test_nothing_moves_between_the_press_and_the_release_of_a_button(new_page: N
     expect(notice).to_have_count(0)
     expect(page.locator("#saved")).to_contain_text("Saved")
     assert outcomes(row) == ["cannot_assess", "met", "not_met"]
+
+
+def test_a_phone_shows_what_both_sides_decided_beside_the_response(new_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2)
+    workshop.conflict()
+    page = new_page(workshop.adjudicator, viewport=PHONE, has_touch=True)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Claim next").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    sides = page.locator("#dock [data-dock-sides]")
+    expect(sides).to_be_visible()
+    in_list = [side.replace("\n", " ") for side in page.locator(".criterion.current .side").all_text_contents()]
+    expected = [" ".join(side.split()) for side in in_list]
+    shown = [" ".join(side.split()) for side in sides.locator("span:has(> b)").all_text_contents()]
+    assert [side.replace(" ", "") for side in shown] == [side.replace(" ", "") for side in expected]
+    assert sorted(side[1:].strip() for side in shown) == ["Met", "Not met"]
+    page.locator("#dock").get_by_role("button", name="Next criterion").tap()
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    assert cut_off(page) == []
+
+
+def test_the_lists_show_all_of_a_row_on_a_phone(new_page: NewPage) -> None:
+    workshop = build_workshop(check_policy="all", annotators_per_item=2)
+    for row in Assignment.objects.filter(batch=workshop.batch, response=workshop.queue()[0].response_id):
+        decide(row, "met" if row.annotator == workshop.annotator else "not_met")
+    heads = ["Case", "Characters", "Flagged or noted", "Submitted", "Due"]
+    page = new_page(workshop.checker, viewport=PHONE)
+    page.goto("/work/checks/")
+    cells = page.locator("tbody tr").first.locator("[data-head]")
+    expect(cells).to_have_count(len(heads))
+    for cell, head in zip(cells.all(), heads, strict=True):
+        assert cell.get_attribute("data-head") == head
+        box = cell.bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+    assert page.locator(".table-wrap").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert cut_off(page) == []

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
-from annotation import services
-from annotation.models import Amendment, Ruling
+from annotation import access, services
+from annotation.models import Amendment, Decision, Ruling
 from tests.annotation.conftest import build_workshop
 from tests.axe import axe_violations
 from tests.conftest import Watch
@@ -301,3 +301,53 @@ def test_a_reason_and_the_annotators_note_are_labelled(new_page: NewPage) -> Non
     page.keyboard.press("Enter")
     labelled = page.locator(".criterion.current .answer")
     expect(labelled).to_have_text(["Checker’s reason The dose is in line 2.", "Annotator’s note No dose, I think."])
+
+
+# How much wider the placeholder is than its field, in pixels.
+CUT = """field => {
+    const style = getComputedStyle(field), pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return Math.max(0, pen.measureText(field.placeholder).width - room);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_words_in_the_field_of_a_reason_are_not_cut(new_page: NewPage, width: int) -> None:
+    page = checking(new_page, viewport={"width": width, "height": 800}, has_touch=width == 390)
+    field = page.locator("[data-reason]:visible")
+    for key, words in (("a", "What should be reviewed?"), ("m", "Why?"), ("t", "Why?")):
+        page.keyboard.press(key)
+        expect(field).to_be_focused()
+        expect(field).to_have_attribute("placeholder", words)
+        assert field.evaluate(CUT) == 0
+        keys = page.get_by_text("Enter saves, Esc cancels").locator("visible=true")
+        expect(keys).to_have_count(0 if width == 390 else 1)
+        expect(page.locator("[data-reason-early]:visible")).to_have_count(1 if key == "t" else 0)
+        page.keyboard.press("Escape")
+        expect(field).to_have_count(0)
+
+
+def test_the_filters_of_a_second_round_are_on_one_line(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 30, responses=2, check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "met")
+    check = services.claim_check(
+        checker=workshop.checker, waiting=access.waiting_checks(workshop.checker), at=timezone.now()
+    )
+    assert check is not None
+    services.return_check(assignment=check, checker=workshop.checker, note="Once more.", at=timezone.now())
+    row.refresh_from_db()
+    first = services.criteria_of(row)[0]
+    version = Decision.objects.get(assignment=row, round=2, criterion=first).version
+    change = services.DecisionInput(criterion=first, outcome="not_met", version=version)
+    services.save_decision(assignment=row, annotator=row.annotator, change=change, at=timezone.now())
+    services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+    page = new_page(workshop.checker, viewport={"width": 1280, "height": 800})
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator("#place")).to_have_text("Check, round 2")
+    tabs = page.locator("[data-filter]")
+    expect(tabs).to_have_count(4)
+    tops = {tab.evaluate("tab => tab.offsetTop") for tab in tabs.all()}
+    assert len(tops) == 1

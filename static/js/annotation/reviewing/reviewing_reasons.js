@@ -84,7 +84,8 @@ function nameReason(box, outcome) {
   box.dataset.whyLabel ??= field.placeholder;
   box.dataset.sendLabel ??= button.textContent ?? "";
   const isMark = outcome === "review";
-  field.placeholder = isMark ? text("mark_why") : outcome ? box.dataset.whyLabel : text("early_why");
+  field.placeholder = isMark ? text("mark_why") : box.dataset.whyLabel;
+  find(box, "[data-reason-early]", HTMLElement).hidden = Boolean(outcome);
   button.textContent = isMark ? text("mark") : box.dataset.sendLabel;
 }
 

@@ -21,12 +21,28 @@ export function showInDock() {
   const box = text();
   const label = `${row.dataset.number}. ${words.textContent}`;
   if (box.textContent !== label) box.textContent = label;
+  showSides(row);
   box.lang = words.closest("[lang]")?.getAttribute("lang") ?? "";
   for (const button of findAll(element("dock", HTMLElement), "[data-choose]", HTMLButtonElement)) {
     const own = row.querySelector(`[data-set="${button.dataset.choose}"]`);
     button.disabled = !(own instanceof HTMLButtonElement) || own.disabled;
     button.setAttribute("aria-pressed", own?.getAttribute("aria-pressed") ?? "false");
   }
+}
+
+/**
+ * What each side decided, where the criterion is in conflict: the response hides the criteria in a narrow window.
+ * @param {HTMLElement} row
+ */
+function showSides(row) {
+  const place = find(element("dock", HTMLElement), "[data-dock-sides]", HTMLElement);
+  const sides = findAll(row, ".sides > .side", HTMLElement).map((side) => {
+    const item = document.createElement("span");
+    item.append(...findAll(side, ":scope > b, :scope > .outcome", HTMLElement).map((part) => part.cloneNode(true)));
+    return item;
+  });
+  place.replaceChildren(...sides);
+  place.hidden = !sides.length;
 }
 
 /** @param {DockActions} actions */
