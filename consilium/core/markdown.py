@@ -7,12 +7,15 @@ project that makes safe HTML of such a text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import nh3
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ALLOWED_TAGS = {
     *("h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code"),
@@ -42,10 +45,39 @@ def _cleaner() -> nh3.Cleaner:
     )
 
 
-def markdown(text: str | None) -> SafeString:
+MIN_WIDTH = 50  # characters; shorter lines are meant as lines
+FIRST_WIDE = "\u2e80"  # from here on, characters are written without spaces between words
+
+
+def _is_wrapped(lines: Sequence[str]) -> bool:
+    """Whether each line is full: the first word of the next would have made it longer than the longest line."""
+    lines = [line.strip() for line in lines]
+    width = max(map(len, lines))
+    if len(lines) < 2 or width < MIN_WIDTH or not all(lines):
+        return False
+    return all(len(line) + 1 + _length_of_first_word(after) > width for line, after in pairwise(lines))
+
+
+def _length_of_first_word(line: str) -> int:
+    return 1 if line[0] >= FIRST_WIDE else len(line.split(maxsplit=1)[0])
+
+
+def _unwrap(children: list[Token]) -> None:
+    for place, child in enumerate(children):
+        if child.type == "softbreak":
+            before = children[place - 1].content[-1:] if place else ""
+            after = children[place + 1].content[:1] if place + 1 < len(children) else ""
+            is_wide = min(before, after) >= FIRST_WIDE
+            child.type, child.tag, child.content = "text", "", "" if is_wide else " "
+
+
+def markdown(text: str | None, *, rewrap: bool = False) -> SafeString:
     """Render ``text`` (CommonMark with tables and strikethrough) as inert HTML: no scripts, no images, no styles,
     no ``data-`` or ``hx-`` attributes; links only to http, https and mailto addresses, with ``rel="nofollow noopener
     noreferrer"``. Raw HTML in the text is shown as it was typed.
+
+    A line break in a paragraph is kept. With ``rewrap`` it becomes a space in a paragraph that an editor broke into
+    lines of equal width, as in guidelines from a file; what somebody typed as lines of its own stays so.
     """
     if not text:
         return SafeString("")
@@ -55,6 +87,8 @@ def markdown(text: str | None) -> SafeString:
         if token.type in ("heading_open", "heading_close"):
             # The page's own headings are h1 and h2; a text must not break their order for a screen reader.
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+        if rewrap and token.children and _is_wrapped(token.content.split("\n")):
+            _unwrap(token.children)
         for child in token.children or []:
             if child.type == "image":
                 child.type, child.tag, child.attrs = "text", "", {}

@@ -46,7 +46,7 @@ RECENT_DAYS = 7
 
 @register.filter
 def markdown(text: str | None) -> SafeString:
-    """``{{ case.guidelines|markdown }}``: text from outside as inert HTML; wrap it in ``<div class="prose">``."""
+    """``{{ response.text|markdown }}``: text from outside as inert HTML; wrap it in ``<div class="prose">``."""
     return core_markdown.markdown(text)
 
 
@@ -59,6 +59,12 @@ def marked_text(before: str, changed: str, behind: str, gap: str = "", why: str 
     open_mark = format_html('<mark class="pair-mark" title="{}">', why) if why else '<mark class="pair-mark">'
     html = core_markdown.marked_markdown(before, changed, behind, open_mark=open_mark, gap=gap)
     return {"html": html, "before": before, "changed": changed, "behind": behind, "gap": gap, "why": why}
+
+
+@register.filter
+def flowing_markdown(text: str | None) -> SafeString:
+    """``{{ benchmark.guidelines|flowing_markdown }}``: the same, with paragraphs that an editor broke into lines."""
+    return core_markdown.markdown(text, rewrap=True)
 
 
 def _decimal(value: Any) -> float | None:

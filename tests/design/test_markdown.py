@@ -125,6 +125,22 @@ def test_formatting_that_physicians_and_models_write_is_kept() -> None:
         assert piece in html
 
 
+def test_lines_of_an_editor_flow_and_lines_that_somebody_typed_stay() -> None:
+    wrapped = "It counts as met if you could show a colleague the words\nthat say so. No hint does.\n\nNext paragraph."
+    assert str(markdown(wrapped, rewrap=True)).split("\n")[:2] == [
+        "<p>It counts as met if you could show a colleague the words that say so. No hint does.</p>",
+        "<p>Next paragraph.</p>",
+    ]
+    assert "words<br>" in markdown(wrapped)  # of a response, each line break is kept
+    in_list = f"- {wrapped.partition(chr(10) * 2)[0].replace(chr(10), chr(10) + '  ')}"
+    assert "the words that say so" in markdown(in_list, rewrap=True)
+    typed = "Ask about fever.\nNever name a dose, unless the guideline of the country names it.\nSay when to come back."
+    assert markdown(typed, rewrap=True).count("<br>") == 2
+    chinese = "只有当您能向同事指出回答中的原文时，才算满足该条标准；"
+    chinese += "仅有暗示、推断或者语气上的倾向，一律不能算作满足，\n也不加分。"
+    assert "算作满足，也不加分。" in markdown(chinese, rewrap=True)
+
+
 def test_raw_html_is_shown_as_typed_not_swallowed() -> None:
     # A grader must see what the candidate wrote, tags included.
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in markdown("<script>alert(1)</script>")
