@@ -471,6 +471,23 @@ def test_a_phone_shows_what_both_sides_decided_beside_the_response(new_page: New
     assert cut_off(page) == []
 
 
+def test_an_error_on_a_phone_leaves_the_controls_within_reach(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 12)
+    page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
+    open_work(page, workshop.queue()[0])
+    page.locator("#dock [data-show-view=criteria]").tap()
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('toast', {detail: {text: 'The connection was lost.', level: 'error'}}))"
+    )
+    toast = page.locator(".toast.error")
+    expect(toast).to_be_visible()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    above = toast.bounding_box()
+    last = page.locator(".criterion").last.locator("[data-set=met]").bounding_box()
+    assert above is not None and last is not None
+    assert last["y"] + last["height"] <= above["y"]
+
+
 def test_the_lists_show_all_of_a_row_on_a_phone(new_page: NewPage) -> None:
     workshop = build_workshop(check_policy="all", annotators_per_item=2)
     for row in Assignment.objects.filter(batch=workshop.batch, response=workshop.queue()[0].response_id):

@@ -249,6 +249,18 @@ def test_a_click_counts_on_a_row_that_is_saved_while_the_button_is_held_down(new
     assert Amendment.objects.get().outcome == "cannot_assess"
 
 
+def test_a_row_with_an_unsaved_amendment_says_so(new_page: NewPage) -> None:
+    page = checking(new_page)
+    lines = page.get_by_text("The chosen outcome is not saved yet.").locator("visible=true")
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current [data-set=met]")).to_have_attribute("aria-pressed", "true")
+    expect(lines).to_have_count(1)
+    page.keyboard.type("A dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(lines).to_have_count(0)
+
+
 def test_the_return_dialog_leads_to_the_unsaved_reason(new_page: NewPage) -> None:
     page = checking(new_page)
     page.keyboard.press("j")

@@ -201,6 +201,50 @@ def test_the_message_about_an_acceptance_says_that_the_next_check_is_of_the_same
     expect(toast).to_contain_text("Acceptance undone.")
 
 
+def test_a_return_takes_the_place_of_the_message_about_an_acceptance(patient_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=6, check_policy="all")
+    for row in workshop.queue():
+        decide(row, "met")
+    page = patient_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    first = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(first)
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("Accepted.")
+    page.keyboard.press("r")
+    page.locator("#send-back textarea").fill("Is 2 right?")
+    page.keyboard.press("Control+Enter")
+    expect(toast.last).to_contain_text("Returned to the annotator")
+    expect(toast).to_have_count(1)
+    page.keyboard.press("u")  # the acceptance is not undone by surprise
+    expect(toast.last).to_contain_text("Nothing to undo.")
+    page.keyboard.press("u")
+    expect(toast).to_have_count(2)  # the same message again takes the place of the first
+    assert sorted(Check.objects.exclude(result="").values_list("result", flat=True)) == ["accepted", "returned"]
+
+
+def test_the_key_u_undoes_the_last_adjudication_on_the_list(patient_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2)
+    workshop.conflict()
+    page = patient_page(workshop.adjudicator)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Claim next").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    conflict = page.url
+    for done in (1, 2):
+        page.keyboard.press("m")
+        expect(page.locator("#graded-text")).to_have_text(f"{done} / 2")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/adjudications/$"))
+    expect(page.locator(".toast").get_by_role("button", name="Undo")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page).to_have_url(conflict)
+    expect(page.locator("#graded-text")).to_have_text("2 / 2")
+
+
 def test_the_key_u_undoes_the_submission_on_the_next_response(patient_page: NewPage) -> None:
     workshop = build_workshop(criteria=2, responses=4)
     first = workshop.queue()[0]

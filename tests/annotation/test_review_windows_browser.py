@@ -121,6 +121,10 @@ def test_a_second_tab_says_that_the_check_is_completed(new_page: NewPage, watch:
     expect(other.locator("#finish-form button")).to_be_disabled()
     expect(other.locator("#release-form button")).to_be_disabled()
     expect(other.locator(".criterion.current [data-reason]")).to_have_value("No dose is named.")
+    for outcome, pressed in (("met", "true"), ("not_met", "false")):  # as it is stored
+        button = other.locator(f".criterion.current [data-set={outcome}]")
+        expect(button).to_have_attribute("aria-pressed", pressed)
+    expect(other.locator("[data-not-yet]:visible")).to_have_count(0)
     assert not Amendment.objects.exists()
     refusal.get_by_role("link", name="Back to the list").click()
     expect(other).to_have_url(re.compile("/work/checks/$"))

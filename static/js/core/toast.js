@@ -33,10 +33,48 @@ export function toast(text, level = "info", { action, shownMs, until } = {}) {
   close.setAttribute("aria-label", wordsOf("page-words")("close"));
   close.textContent = "×";
   item.append(words, ...(action ? [actionButton(item, action)] : []), close);
+  forgetSame(box, text);
   box.append(item);
+  makeRoom(box);
   if (until) window.addEventListener(until, () => item.remove(), { once: true });
   expire(item, shownMs);
   return item;
+}
+
+/**
+ * The same message again takes the place of the first one.
+ * @param {HTMLElement} box
+ * @param {string} text
+ */
+function forgetSame(box, text) {
+  for (const item of box.querySelectorAll(".toast")) {
+    if (item.querySelector("p")?.textContent?.trim() === text) item.remove();
+  }
+}
+
+/** @type {ResizeObserver | null} */
+let observer = null;
+
+/**
+ * In a narrow window errors and warnings stay above the controls: the page scrolls clear of them (components.css), and
+ * what has the focus is moved from under them.
+ * @param {HTMLElement} box
+ */
+function makeRoom(box) {
+  if (!observer) {
+    observer = new ResizeObserver(() => putHeight(box));
+    observer.observe(box);
+  }
+  putHeight(box);
+  const focused = document.activeElement;
+  if (!focused || focused === document.body) return;
+  const [covered, covering] = [focused.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (covered.bottom > covering.top && covered.top < covering.bottom) focused.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {HTMLElement} box */
+function putHeight(box) {
+  document.documentElement.style.setProperty("--toasts-height", `${box.offsetHeight}px`);
 }
 
 /** Take away messages about errors: what was refused has been done since. */

@@ -54,6 +54,12 @@ export function hasOffer(text) {
   return offer?.text === text;
 }
 
+/** Another step was taken, which cannot be undone: the message about the step before goes, and so does its undo. */
+export function endOffer() {
+  remember(null);
+  for (const button of document.querySelectorAll("#toasts [data-toast-action]")) button.closest(".toast")?.remove();
+}
+
 /** Undo the step that was taken last; false where none can be undone any more. */
 export function takeUndo() {
   if (!offer || Date.now() > offer.until) return false;
@@ -70,6 +76,15 @@ async function undo(url) {
   if (status === 200) location.assign(body.url);
   else toast(body?.detail ?? wordsOf("page-words")(status ? "failed" : "lost"), "error");
 }
+
+/* The key U, as on the page of the step. A page with keys of its own has prevented the event by then. */
+window.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.toLowerCase() !== "u" || document.querySelector("dialog[open]")) return;
+  const { target } = event;
+  if (target instanceof HTMLElement && (target.isContentEditable || target.matches("input, select, textarea"))) return;
+  if (takeUndo()) event.preventDefault();
+});
 
 /** On a page that was just loaded: the offer of the page before, if its time is not over. */
 export function resumeOffer() {

@@ -5,7 +5,7 @@ import { htmx } from "../../core/htmx.js";
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { ask } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
-import { offerUndo } from "../../core/undo_offer.js";
+import { endOffer, offerUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import "../shared/work_time.js";
 import { openComments } from "../shared/comments.js";
@@ -137,7 +137,10 @@ async function skip(skipForm) {
     element("skip", HTMLDialogElement).close();
     if (reason === "later")
       offerUndo({ url: pageOf(sheet.assignment), text: text("later"), label: text("open_again"), isPage: true });
-    else toast(text("skipped"));
+    else {
+      endOffer();
+      toast(text("skipped"));
+    }
     goOn(body);
   } finally {
     busy = false;

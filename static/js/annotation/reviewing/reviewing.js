@@ -3,7 +3,7 @@
    without a page load. reviewing_saving.js sends what was chosen, reviewing_sheet.js keeps it until then. */
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
-import { hasOffer, offerUndo } from "../../core/undo_offer.js";
+import { endOffer, hasOffer, offerUndo } from "../../core/undo_offer.js";
 import { wordsOf } from "../../core/words.js";
 import "../shared/work_time.js";
 import { openComments } from "../shared/comments.js";
@@ -134,6 +134,7 @@ async function finishNow(url, values, showMessage) {
     const { finishUrl, undoUrl } = sheetElement().dataset;
     const done = messageOf(answer) || text(sheet.adjudicating ? "adjudicated" : "accepted");
     if (url === finishUrl) offerUndo({ url: undoUrl, text: done });
+    else endOffer();
     return !goToNext(answer);
   }
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));

@@ -66,6 +66,7 @@ export function showReason(row, outcome, reason) {
   if (!box) return false;
   box.dataset.outcome = outcome;
   nameReason(box, outcome);
+  find(box, "[data-not-yet]", HTMLElement).hidden = !outcome || outcome === row.dataset.outcome;
   showLack(row, "");
   box.hidden = false;
   press(row, outcome || (row.dataset.outcome ?? ""));

@@ -1,13 +1,14 @@
 // @ts-check
 /* Sending what was chosen on the checking and adjudication pages, one criterion after the other. */
-import { findAll } from "../../core/page.js";
+import { find, findAll } from "../../core/page.js";
 import { session, token } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { rowOf, sheetElement } from "../shared/criteria.js";
+import { idOf, rowOf, rows, sheetElement } from "../shared/criteria.js";
 import { who } from "../shared/outbox.js";
 import { reviewPayload } from "./review_entries.js";
 import { afterStale, askWhichHolds, closeQuestion, startAsking } from "./reviewing_conflict.js";
 import { giveUp, goOnFrom, parse, renewRow, rowFrom } from "./reviewing_entries.js";
+import { existingReasonField, press, reasonBox } from "./reviewing_reasons.js";
 import { queue, sheet, startQueue } from "./reviewing_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./reviewing_status.js";
 
@@ -109,7 +110,10 @@ export async function closeSheet() {
   summarise();
   showSaving();
   const { url = "", listUrl = "" } = sheetElement().dataset;
-  const message = text((await isCompleted(url)) ? "completed" : "gone");
+  const completed = await completedPage(url);
+  if (completed) showCompleted(completed);
+  for (const row of rows()) showAsStored(row);
+  const message = text(completed ? "completed" : "gone");
   const link = document.createElement("a");
   link.href = listUrl;
   link.textContent = text("to_list");
@@ -119,11 +123,33 @@ export async function closeSheet() {
 }
 
 /**
- * Whether the work is there to be read, as completed by this person.
- * @param {string} url of its page
+ * @param {string} url of the work
+ * @returns {Promise<DocumentFragment | null>} its page, where it is there to be read as completed by this person
  */
-async function isCompleted(url) {
-  return Boolean((await pageOf(url))?.querySelector("#done-notice"));
+async function completedPage(url) {
+  const page = await pageOf(url);
+  return page?.querySelector("#done-notice") ? page : null;
+}
+
+/** @param {DocumentFragment} page with the criteria as they were completed */
+function showCompleted(page) {
+  for (const row of rows()) {
+    const newRow = page.querySelector(`[data-row="${CSS.escape(idOf(row))}"]`);
+    if (newRow instanceof HTMLElement) renewRow(idOf(row), newRow);
+  }
+  summarise();
+}
+
+/**
+ * The outcome that is stored is the chosen one. A reason that was typed can be read and copied, no more.
+ * @param {HTMLElement} row
+ */
+function showAsStored(row) {
+  press(row, row.dataset.outcome ?? "");
+  const box = reasonBox(row);
+  if (!box) return;
+  find(box, "[data-not-yet]", HTMLElement).hidden = true;
+  existingReasonField(row).readOnly = true;
 }
 
 /**
