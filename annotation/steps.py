@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from annotation.dashboard.counts import ENDED, count_work
 from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, ReferenceSet
-from annotation.selectors.progress import progress_of
 from rubrics.models import Benchmark, HowMapped, SourceLabel
 from rubrics.overview import Step, Way
 
@@ -38,11 +39,10 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         detail=ngettext("%(n)d batch", "%(n)d batches", number) % {"n": number},
         view="annotation:batches",
     )
-    progress = progress_of(batches)
-    accepted = sum(batch_progress.accepted for batch_progress in progress.values())
+    work = count_work(batches, at=timezone.now()).total()
+    accepted = work.accepted
     # What a closed batch left undone is no longer to be done.
-    closed = set(batches.filter(status=Batch.Status.CLOSED).values_list("pk", flat=True))
-    total = sum(row.accepted if pk in closed else row.total for pk, row in progress.items())
+    total = work.total - sum(work.by_stage[stage] for stage in set(ENDED.values()))
     yield Step(
         order=60,
         label=_("Physicians grade, checkers check"),

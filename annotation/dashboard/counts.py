@@ -287,4 +287,4 @@ def summed(days: Mapping[int, Mapping[date, int]]) -> dict[date, int]:
     return counts_by_day
 
 
-__all__ = ["OPEN", "STAGES", "Table", "Work", "count_work", "days_of", "summed"]
+__all__ = ["ENDED", "OPEN", "STAGES", "Table", "Work", "count_work", "days_of", "summed"]

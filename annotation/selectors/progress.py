@@ -1,55 +1,12 @@
-"""Progress of batches for staff: by stage and by physician, in a fixed number of queries."""
+"""Conflicts of batches and of groups for staff, in a fixed number of queries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Batch, BatchItem, Slot
-
-# Released work is not counted: its slot counts as free, or as the work of the person who takes it next.
-STAGES = tuple(status for status in Assignment.Status.values if status != Assignment.Status.RELEASED)
-
-
-@dataclass(slots=True)
-class Progress:
-    """Pieces of work by status, without gold items and qualification. ``free``: pieces that nobody has taken."""
-
-    by_status: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
-    free: int = 0
-
-    @property
-    def total(self) -> int:
-        """All pieces, including those that nobody has taken."""
-        return sum(self.by_status.values()) + self.free
-
-    @property
-    def accepted(self) -> int:
-        """Accepted pieces, whose decisions count."""
-        return self.by_status["accepted"]
-
-
-def progress_of(batches: Iterable[Batch]) -> dict[int, Progress]:
-    """Batch id → progress."""
-    progress_by_batch = {batch.pk: Progress() for batch in batches}
-    rows = _counted(Assignment.objects.filter(batch__in=progress_by_batch))
-    for batch, status, number in rows.values_list("batch", "status").annotate(Count("pk")):
-        progress_by_batch[batch].by_status[status] = number
-    free = Slot.objects.filter(~Exists(_holders()), item__batch__in=progress_by_batch).order_by()
-    for batch, number in free.values_list("item__batch").annotate(Count("pk")):
-        progress_by_batch[batch].free = number
-    return progress_by_batch
-
-
-def _counted(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    work = rows.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
-    return work.order_by()
-
-
-def _holders() -> QuerySet[Assignment]:
-    return Assignment.objects.filter(slot=OuterRef("pk")).exclude(status=Assignment.Status.RELEASED)
+from annotation.models import Adjudication, Batch, BatchItem
 
 
 @dataclass(frozen=True, slots=True)

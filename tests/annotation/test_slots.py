@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts.models import PhysicianProfile, User
 from annotation import access, services
+from annotation.dashboard.counts import count_work
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Decision, Membership, Slot
-from annotation.selectors.progress import progress_of
 from annotation.selectors.ratings import group_ratings
 from annotation.services import slots
 from consilium.core.errors import Conflict, DomainError
@@ -83,7 +83,7 @@ def test_a_pool_through_the_pages_from_the_first_response_to_the_last() -> None:
     assert client.post(f"/work/{other.public_id}/submit/")["Location"] == "/work/"
     assert "There is no work for you" in client.post(endpoint, follow=True).text
     assert take(workshop.people()[1], workshop.batch) is None
-    assert progress_of([workshop.batch])[workshop.batch.pk].accepted == 2
+    assert count_work([workshop.batch], at=NOW).total().accepted == 2
 
 
 def test_cases_stay_together_and_the_drawn_share_is_checked_whoever_takes_what() -> None:
@@ -198,7 +198,7 @@ def test_untouched_work_goes_back_when_its_lease_has_run_out_and_every_save_begi
     with pytest.raises(Conflict, match="released"):
         save(first, NOW + 5 * HOUR)
     assert slots.release_expired(at=NOW + 6 * HOUR) == 1
-    assert progress_of([workshop.batch])[workshop.batch.pk].free == 2
+    assert count_work([workshop.batch], at=NOW).total().by_stage["unassigned"] == 2
 
 
 def test_a_draft_that_went_back_goes_on_as_it_was_when_its_annotator_takes_it_again() -> None:
