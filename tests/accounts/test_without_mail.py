@@ -345,7 +345,7 @@ def test_whoever_runs_the_server_makes_a_link_that_works_once(client: Client) ->
     assert ana.check_password("seven quiet herons")
     assert not ana.check_password(PASSWORD)
     assert Client().get(path).status_code == 200
-    assert "invalid" in Client().get(path).content.decode()
+    assert "This link no longer works" in Client().get(path).content.decode()
     signing_in = Client()
     signing_in.post("/accounts/login/", {"login": "ana@example.org", "password": "seven quiet herons"})
     assert signing_in.get("/session").json()["signed_in"]

@@ -404,6 +404,9 @@ def test_the_list_of_assignments_has_the_pool_in_it_last(workshop: Workshop) -> 
     assert shown.count('name="piece"') == total
     assert shown.count("In the pool") == 2 * released > 0  # in the label of the box, and as the state
     assert shown.rindex("Not started") < shown.index("In the pool")
+    # The share of skipped work counts assignments, also those released, not the responses of the batch.
+    given = Assignment.objects.filter(batch=workshop.batch).count()
+    assert f"0 of {given} assignments ever made, those since released included" in " ".join(page.split())
     rows = csv.DictReader(io.StringIO(b"".join(client.get(f"{url}pieces.csv")).decode()))
     assert [row["status"] for row in rows] == ["not_started"] * (total - released) + ["unassigned"] * released
 

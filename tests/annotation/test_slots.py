@@ -364,6 +364,32 @@ def test_reassigning_keeps_the_slot_and_is_refused_in_words() -> None:
     refused(both, "already has a role in 1 of these responses")
 
 
+def test_a_slot_from_the_pool_is_given_once_and_by_the_same_rules() -> None:
+    workshop = build_workshop(annotators_per_item=1, responses=3)
+    row = next(row for user in workshop.people() for row in workshop.queue(user))
+    assert row.slot is not None
+    free = [row.slot]
+
+    def assign(to: User) -> int:
+        return slots.assign(free=free, batch=workshop.batch, to=to, at=NOW)
+
+    with pytest.raises(Conflict, match="already been claimed"):
+        assign(workshop.people()[0])
+    slots.release(assignments=[row], by=workshop.admin, at=NOW)
+    with pytest.raises(DomainError, match="is not an active annotator of the group"):
+        assign(workshop.checker)
+    taker = next(user for user in workshop.people() if user != row.annotator)
+    assert assign(taker) == 1
+    held = Assignment.objects.get(slot=row.slot, status="not_started")
+    assert (held.annotator, held.to_check) == (taker, row.to_check)
+    with pytest.raises(Conflict, match="already been claimed"):
+        assign(row.annotator)
+    slots.release(assignments=[held], by=workshop.admin, at=NOW)
+    services.close_batch(batch=workshop.batch, at=NOW)
+    with pytest.raises(Conflict, match="its batch is closed"):
+        assign(taker)
+
+
 def test_two_slots_of_a_response_never_go_to_one_person() -> None:
     workshop = build_workshop(annotators_per_item=2, responses=1)
     rows = [workshop.queue(user)[0] for user in workshop.people()]
