@@ -125,7 +125,7 @@ def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:
     """
     benchmark = get_written_benchmark(user, slug)
     rows = seen_by(user, benchmark, Suggestion.objects.filter(case__benchmark=benchmark))
-    rows = rows.select_related("case", "run", "decided_by")
+    rows = rows.select_related("case", "run__created_by", "decided_by")
     if is_author(user, benchmark) or not may_order(user, benchmark):
         opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
         rows = rows.filter(Q(published_in__isnull=False) | Exists(opened))

@@ -26,6 +26,7 @@ from rubrics.editor import editing
 from rubrics.editor.citation import Citation, citations_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor
 from rubrics.waiting import MAX_LINES, Waits
+from scoring.models import PipelineRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def panel_rows(case: Case) -> list[ShownSuggestion]:
 
     A fixed number of queries, whatever the number of suggestions.
     """
-    rows = list(in_panel(case).select_related("run"))
+    rows = list(in_panel(case).select_related("run__created_by"))
     rows.sort(key=lambda row: (_place(row), -row.run_id, row.number))
     runs = {row.run_id for row in rows}
     facts = {(fact.run_id, fact.number): fact for fact in Fact.objects.filter(run__in=runs, case=case)}
@@ -120,6 +121,12 @@ def panel_rows(case: Case) -> list[ShownSuggestion]:
         )
         for row in rows
     ]
+
+
+def runs_of(rows: Iterable[ShownSuggestion]) -> list[PipelineRun]:
+    """The runs that drafted these suggestions, each once, the newest first."""
+    runs = {row.suggestion.run_id: row.suggestion.run for row in rows}
+    return [runs[pk] for pk in sorted(runs, reverse=True)]
 
 
 def _place(row: Suggestion) -> int:

@@ -88,6 +88,7 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "opening": None if is_open else opening_for(case, request.user),
         "has_any": bool(rows) or selectors.in_panel(case).exists(),
         "rows": rows,
+        "runs": selectors.runs_of(rows),
         "known": [row.as_json() for row in rows],
         "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,

@@ -17,7 +17,7 @@ from drafting.access import get_drafted_case
 from drafting.models import DraftingTerms
 from rubrics.models import BenchmarkRole
 from rubrics.services.publishing import return_draft, send_to_review
-from scoring.models import PipelineStep
+from scoring.models import PipelineRun, PipelineStep
 from tests import factories
 from tests.documents.cited_documents import FEVER, add_document
 from tests.drafting.suggestions.drafted import Drafted, own, taken
@@ -101,6 +101,7 @@ def page(client: Client, address: str) -> str:
 
 def test_from_a_published_criterion_to_its_words_and_their_licence(world: Drafted, client: Client) -> None:
     world.publish(items(world))
+    PipelineRun.objects.filter(pk=world.run.pk).update(created_by=factories.UserFactory(name="Run Starter"))
     client.force_login(world.admin)
     case = f"/b/origins/cases/{world.case.public_id}/"
     shown = page(client, case)
@@ -118,6 +119,10 @@ def test_from_a_published_criterion_to_its_words_and_their_licence(world: Drafte
     ):
         assert words in origin, words
     assert str(world.author) in origin
+    # Which run it is of, and where the page is: under Writing.
+    flat = " ".join(re.sub(r"<[^>]+>", " ", origin).split())
+    assert re.search(r"Suggestion 1 · Recipe full, version 3, .+ · requested by Run Starter", flat)
+    assert re.search(r'href="/b/origins/write/"\s+aria-current="page"', origin.split('class="topnav below"')[1])
     place = re.search(r'href="(/b/origins/documents/passages/[^"]+)"', origin)
     assert place is not None
     passage = page(client, place[1].replace("&amp;", "&"))

@@ -140,7 +140,7 @@ def test_a_published_criterion_leads_back_to_its_page_and_forward_to_its_scores(
     # The suggestion, its recipe, and who took it.
     expect(page.get_by_role("heading", level=1)).to_have_text("Origin of this criterion")
     main = page.locator("main")
-    expect(main).to_contain_text(f"Suggestion {suggestion.number} of recipe full, version 1")
+    expect(main).to_contain_text(f"Suggestion {suggestion.number} · Recipe full, version 1")
     expect(main).to_contain_text(f"Accepted as it is, {ward.author}")
     expect(main).to_contain_text("These answers come from fixed rules, not from a language model.")
     assert axe_violations(page) == []

@@ -143,9 +143,15 @@ def test_the_panel_shows_words_of_the_passage_and_never_the_models_quotation() -
 def test_the_panel_says_where_rules_drafted() -> None:
     world, by_rules = Drafted(1), Drafted(0)
     assert "not from a language model" not in client_of(world.author).get(page(world)).content.decode()
-    run = factories.DraftingRunFactory(benchmark=by_rules.benchmark, endpoint_kind="rules")
+    starter = factories.UserFactory(name="Run Starter")
+    run = factories.DraftingRunFactory(benchmark=by_rules.benchmark, endpoint_kind="rules", created_by=starter)
     factories.SuggestionFactory(case=by_rules.case, run=run, number=1)
-    assert "not from a language model" in client_of(by_rules.author).get(page(by_rules)).content.decode()
+    panel = client_of(by_rules.author).get(page(by_rules)).content.decode()
+    assert "not from a language model" in panel
+    # The explanation leaves the editor open, and the run has a date and a person.
+    assert re.search(r'href="/rules/"\s+target="_blank"', panel)
+    words = " ".join(re.sub("<[^>]+>", " ", panel).split())
+    assert re.search(r"Recipe full, version 1, .+ · requested by Run Starter", words)
 
 
 def test_several_decisions_of_the_panel_each_have_a_result() -> None:
