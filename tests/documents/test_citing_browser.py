@@ -67,9 +67,17 @@ def test_passages_and_words_are_cited_by_keyboard_and_lead_to_the_passage(opened
     expect(drawer.locator("[data-query]")).to_have_value("Gives paracetamol at 15 mg/kg every 4 hours")
     expect(drawer.locator("[data-query]")).to_be_focused()
     expect(drawer.locator("[data-hit]").first).to_contain_text(REFERENCE)
+    expect(drawer.locator("[data-few-words]")).to_be_hidden()
     # Each passage names the words of the query that it has.
     expect(drawer.locator("[data-found]").first).to_have_text(re.compile("^Words found: .*15 mg/kg.* · hours$"))
     assert axe_violations(page) == []
+    # Where no passage has most of the words, the page says what it lists instead.
+    drawer.locator("[data-query]").fill("Advises hours of dialysis before intravenous anticoagulation")
+    few = drawer.get_by_text("No passage contains most of these words.")
+    expect(few).to_be_visible()
+    expect(drawer.locator("[data-hit]")).not_to_have_count(0)
+    drawer.locator("[data-query]").fill("Gives paracetamol at 15 mg/kg every 4 hours")
+    expect(few).to_be_hidden()
     keys.press("Escape")
     expect(drawer).to_be_hidden()
     assert caret_of(page) == ("1", 5)

@@ -8,7 +8,7 @@ import { toast } from "../../core/toast.js";
 import { learn, sourceOf } from "./rubric_cited.js";
 import { act, caret, focus } from "./rubric_list.js";
 import { citationKey, sourceAfter } from "./rubric_model.js";
-import { matchedWords, quoteOf } from "./rubric_quotes.js";
+import { matchedWords, quoteOf, shareFound } from "./rubric_quotes.js";
 import { grow, idOf } from "./rubric_rows.js";
 import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state.js";
 
@@ -26,6 +26,7 @@ import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state
 
 const SEARCH_MS = 250;
 const MAX_QUERY = 400;
+const MOST_WORDS = 0.5; // of a query: a passage that has less of it is no match
 
 const dialog = optionalElement("beside-documents", HTMLDialogElement);
 let targetId = "";
@@ -138,12 +139,16 @@ async function search() {
   answered = parameters;
   show(body.hits);
   say(hits.length ? "" : words("no_passage"));
+  const query = queryOf(dialog).value;
+  const best = Math.max(0, ...hits.map((hit) => shareFound(query, matchedWords(hit.text, hit.matches))));
+  find(dialog, "[data-few-words]", HTMLElement).hidden = !hits.length || best >= MOST_WORDS;
 }
 
 /** @param {Hit[]} passages */
 function show(passages) {
   if (!dialog) return;
   hits = passages;
+  find(dialog, "[data-few-words]", HTMLElement).hidden = true;
   const template = find(dialog, "template[data-hit-row]", HTMLTemplateElement);
   const rows = hits.map((hit, place) => {
     const node = find(template.content, "[data-hit]", HTMLElement).cloneNode(true);

@@ -49,6 +49,22 @@ export function matchedWords(text, matches) {
   return [...distinct.values()];
 }
 
+/**
+ * How much of a query a passage has: the letters and digits of `found` among those of the query, 0 to 1.
+ * @param {string} query
+ * @param {string[]} found the words of the passage that it finds, each once
+ * @returns {number}
+ */
+export function shareFound(query, found) {
+  const asked = lettersOf(query);
+  return asked ? Math.min(1, lettersOf(found.join("")) / asked) : 0;
+}
+
+/** @param {string} text */
+function lettersOf(text) {
+  return codePoints(text.normalize("NFKC").replace(/[^\p{L}\p{N}]/gu, ""));
+}
+
 /** @param {string} text */
 function codePoints(text) {
   return [...text].length;

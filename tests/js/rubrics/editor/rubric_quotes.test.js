@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchedWords, quoteOf } from "../../../../static/js/rubrics/editor/rubric_quotes.js";
+import { matchedWords, quoteOf, shareFound } from "../../../../static/js/rubrics/editor/rubric_quotes.js";
 
 test("selected words are a quotation without the blanks at their ends", () => {
   assert.deepEqual(quoteOf("Give 15 mg/kg now", 4, 14), { start: 5, end: 13, quote: "15 mg/kg" });
@@ -37,4 +37,11 @@ test("the words of a query that a passage has are each named once, by code point
     ["Dose", "fever"],
   );
   assert.deepEqual(matchedWords("Dose", []), []);
+});
+
+test("a passage has as much of a query as the letters and digits of its words", () => {
+  assert.equal(shareFound("Advise bleeding on warfarin", ["bleeding"]), 8 / 24);
+  assert.equal(shareFound("给予 15 mg", ["给予", "15 mg"]), 1);
+  assert.equal(shareFound("dose", ["doses"]), 1);
+  assert.equal(shareFound(" – ", []), 0);
 });
