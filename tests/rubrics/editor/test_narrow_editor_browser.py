@@ -17,7 +17,7 @@ from rubrics.audits.services import AuditTerms, create_audit
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import AuditItem, AuthoringRole, Case
 from tests.conftest import Watch
-from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.factories import BenchmarkFactory, CaseFactory, DraftingRunFactory, SuggestionFactory, UserFactory
 from tests.overflow import NARROW_WIDTHS, cut_off
 from tests.rubrics.versions.test_publishing import author, drafted, send, write
 
@@ -146,3 +146,50 @@ def test_the_pages_of_cases_reviews_and_audits(new_page: NewPage, case: Case, la
         page.goto(address)
         findings += look(page, name, language)
     assert not findings, "\n".join(findings)
+
+
+LINES = """() => new Set([...document.querySelectorAll('.rubric-bar > :not(.axes-line, .grow)')]
+  .map((node) => node.getBoundingClientRect()).filter(({ width }) => width)
+  .map(({ top, height }) => Math.round((top + height / 2) / 12))).size"""
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+def test_the_buttons_of_the_editor_are_in_one_line_on_a_notebook(
+    new_page: NewPage, case: Case, language: str
+) -> None:
+    writer = author(case.benchmark)
+    writer.language = language
+    writer.save()
+    run = DraftingRunFactory(benchmark=case.benchmark)
+    SuggestionFactory(case=case, run=run, number=1)
+    rubric, _items = drafted(case, writer)
+    write(rubric, ITEMS, writer)
+    page = new_page(writer)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"/b/b/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    expect(page.locator("#sums")).not_to_have_text("")
+    assert page.evaluate(LINES) == 1
+    # Beside the suggestions, the buttons are in a line below the counts.
+    beside = page.locator(".rubric-bar [data-side]")
+    beside.click()
+    expect(beside).to_have_attribute("aria-expanded", "true")
+    assert page.evaluate(LINES) == 2
+    buttons = page.locator(".rubric-bar > :is([data-side], [data-open], details)")
+    boxes = [buttons.nth(place).bounding_box() for place in range(buttons.count())]
+    assert len({round(box["y"] + box["height"] / 2) // 12 for box in boxes if box}) == 1
+
+
+def test_the_list_to_do_is_below_the_bar_where_a_link_leads_to_it(new_page: NewPage, case: Case) -> None:
+    for number in range(12):
+        CaseFactory(benchmark=case.benchmark, rubric=[5], key=f"case-with-a-rubric-{number}")
+    page = new_page(author(case.benchmark))
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto("/b/b/write/#waiting")
+    heading = page.get_by_role("heading", name="To do")
+    expect(heading).to_be_in_viewport()
+    top, bar = page.evaluate(
+        "[document.querySelector('#waiting h2').getBoundingClientRect().top,"
+        " document.querySelector('.topbar').getBoundingClientRect().bottom]"
+    )
+    assert top >= bar
