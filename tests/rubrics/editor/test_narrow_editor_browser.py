@@ -154,9 +154,7 @@ LINES = """() => new Set([...document.querySelectorAll('.rubric-bar > :not(.axes
 
 
 @pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
-def test_the_buttons_of_the_editor_are_in_one_line_on_a_notebook(
-    new_page: NewPage, case: Case, language: str
-) -> None:
+def test_the_buttons_of_the_editor_are_in_one_line_on_a_notebook(new_page: NewPage, case: Case, language: str) -> None:
     writer = author(case.benchmark)
     writer.language = language
     writer.save()

@@ -15,10 +15,10 @@ from accounts.notices import words_of
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Case, PrivacyWaiver
 from rubrics.services.privacy import waive_finding
-from rubrics.services.publishing import return_draft
 from rubrics.services.revisions import request_revision, take_up_revisions
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
-from tests.rubrics.versions.test_publishing import agree, author, drafted, send, write
+from tests.rubrics.versions.new_versions import Begun
+from tests.rubrics.versions.test_publishing import author, drafted, send, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -35,24 +35,21 @@ def review(case: Case, user: User, client: Client) -> str:
 
 
 def test_a_review_of_a_new_version_begins_with_what_changed(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=[5, 4, 3, 2, 1])
-    rubric, items = drafted(case, writer)
-    changed = [*items[:3], replace(items[3], points=-2), items[4], DraftItem("new", "Names the dose", 4)]
-    write(rubric, changed, writer)
-    send(rubric, writer)
-    assert places(review(case, reviewer, client)) == ["4", "6", "4 unchanged criteria", "1", "2", "3", "5"]
+    world = Begun([5, 4, 3, 2, 1])
+    changed = [
+        *world.items[:3],
+        replace(world.items[3], points=-2),
+        world.items[4],
+        DraftItem("new", "Names the dose", 4),
+    ]
+    world.send(*changed)
+    assert places(review(world.case, world.reviewer, client)) == ["4", "6", "4 unchanged criteria", "1", "2", "3", "5"]
 
 
 def test_a_review_of_a_first_version_has_its_order(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=0)
-    rubric, _items = drafted(case, writer)
-    write(rubric, [DraftItem(f"n{n}", f"Names fact {n}", n) for n in (1, 2, 3)], writer)
-    send(rubric, writer)
-    assert places(review(case, reviewer, client)) == ["1", "2", "3"]
+    world = Begun()
+    world.send(*(DraftItem(f"n{n}", f"Names fact {n}", n) for n in (1, 2, 3)))
+    assert places(review(world.case, world.reviewer, client)) == ["1", "2", "3"]
 
 
 def test_the_criterion_to_reword_is_marked_where_its_link_leads(client: Client) -> None:
@@ -85,39 +82,29 @@ def flat(page: str) -> str:
 
 
 def test_a_second_round_shows_the_words_that_the_reviewer_read(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=0)
-    rubric, _items = drafted(case, writer)
+    world = Begun()
     first = [DraftItem(f"n{n}", f"Names fact {n}", n) for n in (1, 2, 3)]
-    write(rubric, first, writer)
-    send(rubric, writer)
-    return_draft(rubric=rubric, reviewer=reviewer, comment="Too vague", item_comments={}, at=timezone.now())
-    write(rubric, [replace(first[0], text="Names dose 1", points=4), first[1]], writer)
-    send(rubric, writer)
-    page = flat(review(case, reviewer, client))
+    world.send(*first)
+    world.return_with("Too vague")
+    world.send(replace(first[0], text="Names dose 1", points=4), first[1])
+    page = flat(review(world.case, world.reviewer, client))
     assert "<del >fact</del>" in page or "<del>fact</del>" in page
     assert re.search(r"<ins ?>dose</ins>", page)
     assert re.search(r"<del>\+1</del>", page) and re.search(r"<ins>\+4</ins>", page)
     assert "removed since your review" in page and re.search(r"<del ?>Names fact 3</del>", page)
     # Who has not reviewed it reads the text alone.
-    assert "<del" not in flat(review(case, author(benchmark), client))
+    assert "<del" not in flat(review(world.case, world.author(), client))
     # The reason comes before the criteria.
     assert page.index("Too vague") < page.index('id="criteria-to-review"')
 
 
 def test_a_second_round_shows_both_texts_of_a_criterion_that_was_replaced_in_its_row(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=0)
-    rubric, _items = drafted(case, writer)
+    world = Begun()
     first = [DraftItem("n1", "Names the dose", 4), DraftItem("n2", "Asks about allergies", 3)]
-    write(rubric, first, writer)
-    send(rubric, writer)
-    return_draft(rubric=rubric, reviewer=reviewer, comment="Not the dose", item_comments={}, at=timezone.now())
-    write(rubric, [replace(first[0], text="Refers to a cardiologist within two days"), first[1]], writer)
-    send(rubric, writer)
-    page = flat(review(case, reviewer, client))
+    world.send(*first)
+    world.return_with("Not the dose")
+    world.send(replace(first[0], text="Refers to a cardiologist within two days"), first[1])
+    page = flat(review(world.case, world.reviewer, client))
     assert places(page) == ["1", "2", "–"]
     assert re.findall(r"> ((?:removed )?since your review) <", page) == [
         "since your review",
@@ -127,90 +114,72 @@ def test_a_second_round_shows_both_texts_of_a_criterion_that_was_replaced_in_its
 
 
 def test_a_second_round_of_a_later_version_compares_with_both(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=[5, 4])
-    rubric, items = drafted(case, writer)
-    write(rubric, [replace(items[0], text="Names the dose"), items[1]], writer)
-    send(rubric, writer)
-    return_draft(rubric=rubric, reviewer=reviewer, comment="Which dose?", item_comments={}, at=timezone.now())
-    write(rubric, [replace(items[0], text="Names the highest dose"), items[1]], writer)
-    send(rubric, writer)
-    page = flat(review(case, reviewer, client))
+    world = Begun([5, 4])
+    world.send(replace(world.items[0], text="Names the dose"), world.items[1])
+    world.return_with("Which dose?")
+    world.send(replace(world.items[0], text="Names the highest dose"), world.items[1])
+    page = flat(review(world.case, world.reviewer, client))
     since = page.split("Compared with the text that you reviewed:")
     assert len(since) == 2
     assert re.search(r"<ins ?>highest </ins>", since[1]) and "<del" not in since[1].split("</li>")[0]
 
 
 def test_a_moved_criterion_is_not_counted_among_the_unchanged(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=[5, 4, 3, 2])
-    rubric, items = drafted(case, writer)
-    write(rubric, [items[1], items[2], items[3], items[0]], writer)
-    send(rubric, writer)
-    page = flat(review(case, reviewer, client))
+    world = Begun([5, 4, 3, 2])
+    world.send(world.items[1], world.items[2], world.items[3], world.items[0])
+    page = flat(review(world.case, world.reviewer, client))
     assert "1 moved" in page and "3 unchanged criteria" in page
     assert re.search(r'<span class="change"> 3 unchanged </span>', page)
     assert "4 unchanged" not in page
 
 
 def test_the_reviewer_and_later_readers_see_why_a_name_was_kept(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
     turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
-    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
-    rubric, _items = drafted(case, writer)
-    write(rubric, [DraftItem("n1", "Names the dose", 5)], writer)
-    waive_finding(case=case, kind="name", quote="Jane Roe", reason="A made-up person", by=writer, at=timezone.now())
-    send(rubric, writer)
-    assert f"Kept by {writer}: A made-up person" in flat(review(case, reviewer, client))
-    agree(rubric, reviewer)
-    page = flat(client.get(f"/b/b/write/{case.public_id}/").content.decode())
-    assert f"Kept by {writer}: A made-up person" in page and "<mark>Jane Roe</mark>" in page
+    world = Begun(conversation=turns)
+    world.write(DraftItem("n1", "Names the dose", 5))
+    waive_finding(
+        case=world.case, kind="name", quote="Jane Roe", reason="A made-up person", by=world.writer, at=timezone.now()
+    )
+    world.send()
+    assert f"Kept by {world.writer}: A made-up person" in flat(review(world.case, world.reviewer, client))
+    world.agree()
+    page = flat(client.get(world.address).content.decode())
+    assert f"Kept by {world.writer}: A made-up person" in page and "<mark>Jane Roe</mark>" in page
 
 
 def test_only_names_that_are_still_there_are_listed_as_kept(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
     turns = [{"role": "user", "content": "My name is Jane Roe and I cough"}]
-    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=turns)
-    rubric, _items = drafted(case, writer)
+    world = Begun(conversation=turns)
     source = "Told by Dr. Ann Poe, of Loess"
-    write(rubric, [DraftItem("n1", "Names the dose", 5, source=source)], writer)
+    world.write(DraftItem("n1", "Names the dose", 5, source=source))
     for name in ("Jane Roe", "Dr. Ann Poe", "Dr. Max Loe", "Loe"):  # "Loe" is part of another word
-        values = {"reason": "Made up", "waived_by": writer, "waived_at": timezone.now()}
-        PrivacyWaiver.objects.create(case=case, kind="name", quote=name, **values)
-    send(rubric, writer)
+        values = {"reason": "Made up", "waived_by": world.writer, "waived_at": timezone.now()}
+        PrivacyWaiver.objects.create(case=world.case, kind="name", quote=name, **values)
+    world.send()
 
     def kept(page: str) -> list[str]:
         return re.findall(r"<p><mark>([^<]+)</mark></p>", flat(page))
 
-    assert kept(review(case, reviewer, client)) == ["Jane Roe", "Dr. Ann Poe"]
-    agree(rubric, reviewer)
-    assert kept(client.get(f"/b/b/write/{case.public_id}/").content.decode()) == ["Jane Roe", "Dr. Ann Poe"]
+    assert kept(review(world.case, world.reviewer, client)) == ["Jane Roe", "Dr. Ann Poe"]
+    world.agree()
+    assert kept(client.get(world.address).content.decode()) == ["Jane Roe", "Dr. Ann Poe"]
 
 
 def test_comments_beside_criteria_stay_on_record_with_the_words_that_were_read(client: Client) -> None:
-    benchmark = BenchmarkFactory(slug="b")
-    writer, reviewer = author(benchmark), author(benchmark)
-    case = CaseFactory(benchmark=benchmark, rubric=0)
-    rubric, _items = drafted(case, writer)
+    world = Begun()
     first = [DraftItem("n1", "Names the dose", 5), DraftItem("n2", "Asks about drugs", 3)]
-    write(rubric, first, writer)
-    send(rubric, writer)
-    address = f"/b/b/write/{case.public_id}/"
-    client.force_login(reviewer)
+    world.send(*first)
+    address = world.address
+    client.force_login(world.reviewer)
     answer = client.post(f"{address}review/", {"outcome": "returned", "comment": "", "item-n2": "Which drugs?"})
     assert answer.status_code == 302
-    notice = words_of(Notification.objects.get(user=writer))
+    notice = words_of(Notification.objects.get(user=world.writer))
     assert notice.detail == "The reason is shown above the criteria or beside them."
-    write(rubric, [first[0], replace(first[1], text="Asks about anticoagulants")], writer)
-    send(rubric, writer)
+    world.send(first[0], replace(first[1], text="Asks about anticoagulants"))
     digest = client.get(f"{address}review/").context["draft"].digest
     decision = {"outcome": "approved", "digest": digest, "comment": "Good", "item-n1": "Next time: per kilogram"}
     assert client.post(f"{address}review/", decision).status_code == 302
-    client.force_login(writer)
+    client.force_login(world.writer)
     page = flat(client.get(f"{address}history/").content.decode())
     approved, returned = page.split('<div class="review-remarks">')[1:]
     assert "Good" in approved and "Criterion 1: Names the dose" in approved and "Next time: per kilogram" in approved
