@@ -27,8 +27,8 @@ from annotation.models import (
     Ruling,
 )
 from annotation.services.conflicts import Opened, open_group_conflicts
-from annotation.services.staff_notices import notify_of_conflicts
 from annotation.services.rules import readable_constraint_errors
+from annotation.services.staff_notices import notify_of_conflicts
 from consilium.core.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
 from rubrics.models import Response, RubricItem

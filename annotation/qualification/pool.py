@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from annotation.allocation.allocate import keyed
-from annotation.models import Assignment, Batch, ExpertGroup, KeyedDecision, KeyedResponse, Outcome, QualificationAttempt
+from annotation.models import (
+    Assignment,
+    Batch,
+    ExpertGroup,
+    KeyedDecision,
+    KeyedResponse,
+    Outcome,
+    QualificationAttempt,
+)
 from annotation.selectors.eligibility import QUALIFICATION, Eligibility, seen_by
 
 if TYPE_CHECKING:

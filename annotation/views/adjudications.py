@@ -22,6 +22,7 @@ from annotation.selectors import reading_pages
 from annotation.selectors.reviews import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
 from annotation.views.checks import end_of_queue, next_sheet, refusal, shown_versions
+from annotation.views.claiming import ClaimWords, explain_claimed, nothing_to_claim
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave
@@ -29,6 +30,14 @@ from rubrics.models import Benchmark
 
 PAGE = "annotation/adjudications/adjudication.html"
 BUTTONS = (*CHECK_BUTTONS, (RulingOutcome.FAULTY, _lazy("Faulty")))
+CLAIMS = ClaimWords(
+    page="annotation:adjudication",
+    list="annotation:adjudications",
+    only_held=_lazy("No other conflict is waiting. You have already claimed this one."),
+    held=_lazy("You have already claimed this conflict."),
+    done=_lazy("You have already adjudicated this conflict."),
+    lost=_lazy("Someone else has claimed this conflict."),
+)
 
 
 @require_safe
@@ -68,12 +77,8 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
     claimed = _claim(request, waiting)
     if claimed is not None:
         return claimed
-    held = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
-    if held is not None:
-        messages.info(request, _("No other conflict is waiting. You have already claimed this one."))
-        return redirect("annotation:adjudication", held.public_id)
-    messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
-    return redirect("annotation:adjudications")
+    held = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk")
+    return nothing_to_claim(request, CLAIMS, held.values_list("public_id", flat=True).first())
 
 
 @require_POST
@@ -81,7 +86,14 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Take this conflict; where the list was out of date, say who has claimed it."""
     waiting = access.open_adjudications(request.user).filter(public_id=public_id)
-    return _claim(request, waiting) or _explain_claimed(request, public_id)
+    return _claim(request, waiting) or explain_claimed(
+        request,
+        CLAIMS,
+        public_id,
+        held=waiting.filter(adjudicator=request.user.pk),
+        done=access.done_adjudications(request.user).filter(public_id=public_id),
+        get_missed=access.get_missed_adjudication,
+    )
 
 
 def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpResponse | None:
@@ -91,19 +103,6 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpRes
     except DomainError as refused:
         return _list(request, None, refused)
     return None if row is None else redirect("annotation:adjudication", row.public_id)
-
-
-def _explain_claimed(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Open the conflict if this adjudicator has claimed it before; say that somebody else has it; else 404."""
-    if access.open_adjudications(request.user).filter(adjudicator=request.user.pk, public_id=public_id).exists():
-        messages.info(request, _("You have already claimed this conflict."))
-        return redirect("annotation:adjudication", public_id)
-    if access.done_adjudications(request.user).filter(public_id=public_id).exists():
-        messages.info(request, _("You have already adjudicated this conflict."))
-        return redirect("annotation:adjudication", public_id)
-    access.get_missed_adjudication(request.user, public_id)
-    messages.info(request, _("Someone else has claimed this conflict."))
-    return redirect("annotation:adjudications")
 
 
 @require_safe

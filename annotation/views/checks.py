@@ -24,6 +24,7 @@ from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.selectors import reading_pages
 from annotation.selectors.reviews import check_lists, note_of_the_round_before
+from annotation.views.claiming import ClaimWords, explain_claimed, nothing_to_claim
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in, swap_into
 from consilium.core.limits import MAX_NOTE_LENGTH
@@ -35,6 +36,14 @@ BUTTONS = (
     (Outcome.MET, Outcome.MET.label),
     (Outcome.NOT_MET, Outcome.NOT_MET.label),
     (Outcome.CANNOT_ASSESS, _lazy("Can’t assess")),
+)
+CLAIMS = ClaimWords(
+    page="annotation:check",
+    list="annotation:checks",
+    only_held=_lazy("No other check is waiting. You have already claimed this one."),
+    held=_lazy("You have already claimed this check."),
+    done=_lazy("You have already completed this check."),
+    lost=_lazy("Someone else has claimed this check."),
 )
 
 
@@ -74,12 +83,8 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
     claimed = _claim(request, access.waiting_checks(request.user))
     if claimed is not None:
         return claimed
-    held = access.held_checks(request.user).order_by("submitted_at", "pk").first()
-    if held is not None:
-        messages.info(request, _("No other check is waiting. You have already claimed this one."))
-        return redirect("annotation:check", held.public_id)
-    messages.info(request, _("Nothing is left to claim. Someone else may just have claimed it."))
-    return redirect("annotation:checks")
+    held = access.held_checks(request.user).order_by("submitted_at", "pk")
+    return nothing_to_claim(request, CLAIMS, held.values_list("public_id", flat=True).first())
 
 
 @require_POST
@@ -87,7 +92,14 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Take this check; where the list was out of date, say who has claimed it."""
     waiting = access.waiting_checks(request.user).filter(public_id=public_id)
-    return _claim(request, waiting) or _explain_claimed(request, public_id)
+    return _claim(request, waiting) or explain_claimed(
+        request,
+        CLAIMS,
+        public_id,
+        held=access.held_checks(request.user).filter(public_id=public_id),
+        done=access.done_checks(request.user).filter(assignment__public_id=public_id),
+        get_missed=access.get_missed_check,
+    )
 
 
 def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpResponse | None:
@@ -97,19 +109,6 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpRespo
     except DomainError as refused:
         return _list(request, None, refused)
     return None if row is None else redirect("annotation:check", row.public_id)
-
-
-def _explain_claimed(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Open the check if this checker has claimed it before; say that somebody else has it; else 404."""
-    if access.held_checks(request.user).filter(public_id=public_id).exists():
-        messages.info(request, _("You have already claimed this check."))
-        return redirect("annotation:check", public_id)
-    if access.done_checks(request.user).filter(assignment__public_id=public_id).exists():
-        messages.info(request, _("You have already completed this check."))
-        return redirect("annotation:check", public_id)
-    access.get_missed_check(request.user, public_id)
-    messages.info(request, _("Someone else has claimed this check."))
-    return redirect("annotation:checks")
 
 
 @require_safe
