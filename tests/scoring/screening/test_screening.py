@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 from django.test import Client
@@ -108,6 +109,8 @@ def test_a_screening_flags_and_a_person_decides(client: Client, bench: Benchmark
     assert Case.objects.get(key="easy").exclusion == "screening"
     page = client.get(f"{place}?show=all").content.decode()
     assert "after all" in page and 'value="undo"' not in page
+    listed = " ".join(client.get("/b/bench/screening/").content.decode().split())
+    assert re.search(r"scored by [^<,]+, 2 candidates; flagged from a score of 0\.50", listed)
     # A new screening no longer offers the case.
     begin(client)
     assert ScreenedCase.objects.filter(screening__status="open").count() == 3
