@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from agreement.models import Report, ThresholdChoice
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StrictSerializer, about_field
 from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
@@ -78,11 +78,9 @@ class Thresholds(APIView):
         serializer = NewThresholdSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
-        report = (
-            get_object_or_404(Report.objects.filter(benchmark=benchmark), public_id=given["report"])
-            if given["report"]
-            else None
-        )
+        reports = Report.objects.filter(benchmark=benchmark)
+        with about_field("report"):
+            report = get_object_or_404(reports, public_id=given["report"]) if given["report"] else None
         choice = sign_threshold(
             benchmark=benchmark,
             k=given["k"],

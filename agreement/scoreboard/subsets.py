@@ -24,7 +24,7 @@ from agreement.models import NamedSlice
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.tables import Row
 from agreement.scoreboard.graders import Marks, read_marks
-from consilium.core.errors import Conflict
+from consilium.core.errors import Conflict, field_named
 from consilium.core.limits import MAX_SLICE_SLUG_LENGTH
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
@@ -77,7 +77,8 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
         raise WrongParameters(_("Enter how many of the hardest cases to use."))
     if n is not None and n < 1:
         raise WrongParameters(_("A slice must have at least one case."))
-    resolved = resolve_rater(benchmark, rater)
+    with field_named("rater"):
+        resolved = resolve_rater(benchmark, rater)
     require_verdicts(resolved)
     candidates = list(dict.fromkeys(candidates))
     marks = read_marks(benchmark, resolved, 1, named=candidates)

@@ -14,6 +14,7 @@ from annotation.api.serializers import Plain
 from annotation.models import ReferenceItem
 from consilium.core.endpoints import PAGED, page_of
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE
 
 
 class ReferenceSetSerializer(Plain):
@@ -36,7 +37,7 @@ class ReferenceSetSerializer(Plain):
 class ReferenceItemSerializer(Plain):
     """The reference of a case; figures of the panel are null without votes."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
     status = serializers.ChoiceField(choices=ReferenceItem.Status.choices)
     source = serializers.CharField()  # type: ignore[assignment]  # DRF has an attribute of this name, too
     low = serializers.CharField(allow_blank=True)

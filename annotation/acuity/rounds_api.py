@@ -34,12 +34,13 @@ from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
+from rubrics.api.named import CASE
 
 
 class MovesSerializer(Plain):
     """How the votes on a case moved from round 1 to round 2; levels are empty without a vote that names one."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
     n_votes = serializers.IntegerField(help_text="Physicians who voted in both rounds.")
     kept = serializers.IntegerField()
     towards = serializers.IntegerField(help_text="Nearer to the median of round 1 than before.")
@@ -57,7 +58,7 @@ class MovesSerializer(Plain):
 class AcuityRulingSerializer(Plain):
     """A case that a ruling was asked for, and the ruling."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
     state = serializers.ChoiceField(["waiting", "level", "stays-ambiguous"])
     low = serializers.CharField(allow_blank=True)
     high = serializers.CharField(allow_blank=True)

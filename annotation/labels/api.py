@@ -36,6 +36,7 @@ from consilium.core.schema import stale, unanswered
 from consilium.core.versioning import StaleSave
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE
 from rubrics.models import Case
 
 
@@ -83,7 +84,7 @@ class LabelQuestionSerializer(Plain):
 class LabelledCaseSerializer(Plain):
     """A case and what its answers come to."""
 
-    case = serializers.CharField(source="key")
+    case = serializers.CharField(source="key", help_text=CASE)
     asked = serializers.IntegerField(source="n_annotators")
     answers = serializers.IntegerField(source="summary.n")
     counts = serializers.ListField(
@@ -150,7 +151,7 @@ class LabelResultsSerializer(Plain):
 class PanelCaseSerializer(Plain):
     """A case and what its votes come to; a figure that is undefined is null."""
 
-    case = serializers.CharField(source="key")
+    case = serializers.CharField(source="key", help_text=CASE)
     asked = serializers.IntegerField(source="n_annotators")
     m = serializers.IntegerField(source="panel.m", help_text="Votes that name a level.")
     cannot_tell = serializers.IntegerField(source="panel.n_cannot_tell")

@@ -18,7 +18,10 @@ from annotation.regrading.regrading_plan import make_regrading
 from annotation.services.batch_terms import BatchTerms
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import command_of, serializer_field
+from consilium.core.limits import MAX_KEY_LENGTH
 from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.api.named import CASES_TO_NAME, named_cases
+from rubrics.models import Case
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -39,7 +42,12 @@ class RegradingSerializer(StrictSerializer, Plain):
 
     group = serializers.CharField(max_length=16)
     title = serializer_field(BatchTerms, "title")
-    cases = serializers.ListField(child=serializers.CharField(max_length=16), required=False, default=list)
+    cases = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        required=False,
+        default=list,
+        help_text=f"{CASES_TO_NAME} Empty for all.",
+    )
     check_policy = serializer_field(BatchTerms, "check_policy")
     check_fraction = serializer_field(BatchTerms, "check_fraction")
     due_date = serializer_field(BatchTerms, "due_date")
@@ -73,7 +81,7 @@ def regrading(request: Request, slug: str) -> Response:
     batch, plan = make_regrading(
         group=group,
         terms=command_of(BatchTerms, data),
-        cases=data["cases"],
+        cases=[case.public_id for case in named_cases(Case.with_stubs.filter(benchmark=benchmark), data["cases"])],
         by=cast("User", request.user),
         at=timezone.now(),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404
@@ -16,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
 
-from consilium.core.errors import DomainError, FaultsRefused
+from consilium.core.errors import DomainError, FaultsRefused, field_named
 from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
 from consilium.core.strict_json import MAX_DIGITS, RefusedJSON, read_json, strict_decoder
@@ -47,6 +48,19 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     elif error.field:
         body |= {"errors": [{"line": 0, "field": error.field, "message": str(error)}], "error_total": 1}
     return Response(body, status=error.status_code)
+
+
+@contextmanager
+def about_field(field: str) -> Iterator[None]:
+    """What is looked up inside was named by ``field`` of the body: if it is not there, the refusal says so.
+
+    A missing object is `ValidationError` (400), for a 404 would be about the address; a `DomainError` gets the field.
+    """
+    try:
+        with field_named(field):
+            yield
+    except Http404:
+        raise ValidationError({field: [not_found()]}) from None
 
 
 def not_found() -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -18,6 +19,16 @@ class DomainError(Exception):
     def __init__(self, message: str = "", *, field: str = "") -> None:
         self.field = field
         super().__init__(message)
+
+
+@contextmanager
+def field_named(field: str) -> Iterator[None]:
+    """A `DomainError` inside is about ``field`` of what was sent, unless it names another one."""
+    try:
+        yield
+    except DomainError as error:
+        error.field = error.field or field
+        raise
 
 
 class Conflict(DomainError):

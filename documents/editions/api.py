@@ -17,6 +17,7 @@ from documents import access
 from documents.editions.selectors import CitingCriterion, OldCitation, citing_criteria
 from documents.editions.services import request_revisions
 from documents.models import CarriedCitation
+from rubrics.api.named import CASE, CASE_ID
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,7 +42,8 @@ class CitingCriterionSerializer(serializers.Serializer[Any]):
     """A criterion in force that cites an earlier edition; ``item`` names it in a request to reword it."""
 
     item = serializers.IntegerField(source="item.pk")
-    case = serializers.CharField(source="item.rubric.case.key")
+    case = serializers.CharField(source="item.rubric.case.key", help_text=CASE)
+    case_id = serializers.CharField(source="item.rubric.case.public_id", help_text=CASE_ID)
     number = serializers.IntegerField(source="item.position")
     text = serializers.CharField(source="item.criterion.text")
     is_left_behind = serializers.BooleanField()

@@ -94,7 +94,7 @@ def save_terms(*, benchmark: Benchmark, terms: TermsOfDrafting, by: User | None,
     if terms.recipe:
         recipe = DraftingRecipe.objects.filter(benchmark=benchmark, public_id=terms.recipe).first()
         if recipe is None:
-            raise DomainError(_("This recipe does not exist here."))
+            raise DomainError(_("This recipe does not exist here."), field="recipe")
     row, _created = DraftingTerms.objects.update_or_create(
         benchmark=benchmark,
         defaults={"own_first": terms.own_first, "reviewers_see": terms.reviewers_see, "recipe": recipe},

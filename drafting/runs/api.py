@@ -22,6 +22,7 @@ from drafting.recipes.selectors import recipe_called
 from drafting.runs import selectors, services
 from drafting.stages.names import RESULT
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE, CASE_ID, CASES_TO_NAME, named_cases
 from rubrics.models import Benchmark, Case
 from scoring.api.config_errors import config_errors
 from scoring.generation.due_responses import frame_of
@@ -36,13 +37,15 @@ Plain = serializers.Serializer[Any]
 
 
 class NewDraftingRunSerializer(StrictSerializer, Plain):
-    """A run to be begun: a recipe by its name, and the cases by a frame or by their keys."""
+    """A run to be begun: a recipe by its name, and the cases by a frame or by their names."""
 
     recipe = serializers.CharField(max_length=MAX_RECIPE_NAME_LENGTH)
     version = serializers.IntegerField(min_value=1, required=False, help_text="Without it, the newest.")
     frame = GenerationFrameSerializer(required=False)
     cases = serializers.ListField(
-        child=serializers.CharField(max_length=MAX_KEY_LENGTH), required=False, help_text="Keys, instead of a frame."
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        required=False,
+        help_text=f"{CASES_TO_NAME} Instead of a frame.",
     )
     budget = budget_field()
 
@@ -68,7 +71,8 @@ class DraftingRunDetailSerializer(DraftingRunSerializer, WithProgress):
 class DraftedCaseSerializer(Plain):
     """What was drafted for a case, as the last step of the run has it. ``docs/formats.md`` names the fields."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
+    case_id = serializers.CharField(help_text=CASE_ID)
     result = serializers.DictField(allow_null=True)
 
 
@@ -77,9 +81,8 @@ def _detail(run: DraftingRun, code: int = status.HTTP_200_OK) -> Response:
 
 
 def _cases(benchmark: Benchmark, keys: list[str]) -> list[int]:
-    known = dict(Case.objects.filter(benchmark=benchmark, key__in=keys).values_list("key", "pk"))
-    if missing := [key for key in keys if key not in known]:
-        raise ValidationError({"cases": [_("Case “%(key)s” does not exist.") % {"key": missing[0]}]})
+    chosen = named_cases(Case.objects.filter(benchmark=benchmark), keys)
+    known = {name: case.pk for case in chosen for name in (case.public_id, case.key)}
     return [known[key] for key in keys]
 
 
@@ -147,4 +150,6 @@ def drafting_case(request: Request, slug: str, public_id: str, case: str) -> Res
     access.get_drafting_run(request.user, slug, public_id)
     run, row = access.get_drafted_case(request.user, slug, public_id, case)
     step = run.steps.filter(case=row, stage=RESULT, state=PipelineStep.State.DONE).first()
-    return Response(DraftedCaseSerializer({"case": row.key, "result": step.output if step else None}).data)
+    return Response(
+        DraftedCaseSerializer({"case": row.key, "case_id": row.public_id, "result": step.output if step else None}).data
+    )

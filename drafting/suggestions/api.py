@@ -14,9 +14,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StrictSerializer, about_field
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.limits import MAX_REASON_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_REASON_LENGTH
 from consilium.core.model_schemas import described_field
 from drafting import access
 from drafting.models import RejectionReason, Suggestion
@@ -25,7 +25,7 @@ from drafting.suggestions import selectors, services
 from drafting.suggestions.decisions import ASIDE, OPEN, REJECTED, decide
 from drafting.suggestions.opening import open_suggestions
 from rubrics.access import get_administered_benchmark, get_written_benchmark
-from rubrics.api.named import named_case
+from rubrics.api.named import CASE, CASE_ID, CASE_TO_NAME, named_case
 from rubrics.api.serializers import CitationSerializer
 from rubrics.models import Case
 
@@ -50,7 +50,8 @@ class SuggestionSerializer(Plain):
     """A drafted criterion and the decision on it. ``facts`` and ``needs`` are numbers within run and case."""
 
     id = serializers.CharField(source="public_id")
-    case = serializers.CharField(source="case.public_id")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     run = serializers.CharField(source="run.public_id")
     number = serializers.IntegerField()
     text = serializers.CharField()
@@ -77,7 +78,7 @@ class SuggestionSerializer(Plain):
 class OpenSerializer(StrictSerializer, Plain):
     """A case whose suggestions are to open to the author."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text=CASE_TO_NAME)
 
 
 class SuggestionDecisionSerializer(StrictSerializer, Plain):
@@ -158,7 +159,10 @@ def suggestion(request: Request, slug: str, public_id: str) -> Response:
 def open_case(request: Request, slug: str) -> Response:
     """Open the suggestions for a case to the author; they are the answer."""
     access.get_deciding_benchmark(request.user, slug)
-    case = access.get_case_to_decide(request.user, slug, valid(OpenSerializer(data=request.data))["case"])
+    named = valid(OpenSerializer(data=request.data))["case"]
+    public_id = Case.objects.filter(benchmark__slug=slug).called([named]).values_list("public_id", flat=True).first()
+    with about_field("case"):
+        case = access.get_case_to_decide(request.user, slug, public_id or named)
     open_suggestions(case=case, author=_me(request), at=timezone.now())
     rows = selectors.in_panel(case).select_related("case", "run")
     return Response(SuggestionSerializer(rows, many=True).data)
@@ -197,6 +201,8 @@ def withdraw(request: Request, slug: str) -> Response:
     rows = Suggestion.objects.filter(case__benchmark=benchmark)
     if "run" in sent:
         chosen = rows.filter(run__public_id=sent["run"])
+        if not chosen.exists():
+            raise ValidationError({"run": [_("No suggestions of this run are here.")]})
     else:
         chosen = rows.filter(public_id__in=sent["suggestions"])
         unknown = set(sent["suggestions"]) - set(chosen.values_list("public_id", flat=True))

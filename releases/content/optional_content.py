@@ -14,7 +14,7 @@ from agreement.counting.frame import DEFAULT_SETTING
 from agreement.exports.decisions import DecisionExport
 from annotation.models import Assignment, Physician
 from annotation.selectors.ratings import faulty_pairs
-from consilium.core.errors import DomainError
+from consilium.core.errors import DomainError, field_named
 from releases.content.cases import cases_to_release
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
@@ -34,11 +34,16 @@ def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
     known = set(Candidate.objects.filter(benchmark=benchmark).values_list("name", flat=True))
     for name in options.candidates:
         if name not in known:
-            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name})
-    for name in options.raters:
-        if resolve_rater(benchmark, name).is_judge:
             raise DomainError(
-                _("“%(name)s” is a judge; its verdicts are a separate part of the release.") % {"name": name}
+                _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name}, field="candidates"
+            )
+    for name in options.raters:
+        with field_named("raters"):
+            rater = resolve_rater(benchmark, name)
+        if rater.is_judge:
+            raise DomainError(
+                _("“%(name)s” is a judge; its verdicts are a separate part of the release.") % {"name": name},
+                field="raters",
             )
     if options.verdicts:
         judges_to_release(benchmark, options)
@@ -126,7 +131,7 @@ def judges_to_release(benchmark: Benchmark, options: ReleaseOptions) -> list[Run
     judges = run_sets(benchmark, options.judges or None)
     for name in options.judges:
         if name not in judges:
-            raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name})
+            raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name}, field="judges")
     return [judges[name] for name in options.judges or judges]
 
 

@@ -66,7 +66,8 @@ def get_or_make_scale(*, benchmark: Benchmark, name: str, by: User | None, at: d
     if name not in STARTERS:
         known = sorted({*STARTERS, *AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)})
         raise DomainError(
-            _("There is no scale “%(name)s”. Available: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
+            _("There is no scale “%(name)s”. Available: %(names)s.") % {"name": name[:80], "names": ", ".join(known)},
+            field="scale",
         )
     return make_scale(benchmark=benchmark, scale=STARTERS[name], by=by, at=at)
 

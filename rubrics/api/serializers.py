@@ -21,6 +21,7 @@ from consilium.core.limits import (
 from consilium.core.model_schemas import described_field
 from consilium.core.schema import FaultSerializer
 from rubrics import models
+from rubrics.api.named import CASE, CASE_ID
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.table import DELIMITER_NAMES
 
@@ -138,7 +139,8 @@ class ResponseSerializer(Plain):
     """What a candidate answered to a case."""
 
     id = serializers.CharField(source="public_id")
-    case = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     candidate = serializers.CharField(source="candidate.name")
     setting = serializers.CharField()
     sample = serializers.IntegerField()
@@ -152,7 +154,7 @@ class ResponseSerializer(Plain):
 class NewResponseSerializer(StrictSerializer, Plain):
     """A response to be added, in the fields of the file format."""
 
-    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text="Key of the case.")
+    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text=CASE)
     candidate = serializers.CharField(max_length=MAX_KEY_LENGTH)
     sample = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     response = serializers.CharField(allow_blank=True, trim_whitespace=False)

@@ -15,11 +15,12 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
-from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.model_schemas import described_field
 from consilium.core.parameters import whole_number
 from consilium.core.schema import FaultSerializer
 from rubrics import access, origins
+from rubrics.api.named import CASE, CASE_ID, CASE_TO_NAME, CASES_TO_NAME, named_cases
 from rubrics.editor.draft_content import items_of
 from rubrics.editor.drafts_api import DraftItemSerializer
 from rubrics.models import Case, Rubric, RubricReview
@@ -67,8 +68,9 @@ class CriterionChangeSerializer(Plain):
 class InReviewSerializer(Plain):
     """A rubric in review: what is read, and its digest, by which it is approved."""
 
-    case = serializers.CharField()
-    key = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
+    case_id = serializers.CharField(help_text=CASE_ID)
+    key = serializers.CharField(help_text="The same as `case`.")
     version = serializers.IntegerField()
     digest = serializers.CharField()
     note = serializers.CharField()
@@ -93,18 +95,21 @@ class ReviewDecisionSerializer(StrictSerializer, Plain):
 
 
 class SendManySerializer(StrictSerializer, Plain):
-    """Drafts of these cases, by id, with one note."""
+    """Drafts of these cases, with one note."""
 
     cases = serializers.ListField(
-        child=serializers.CharField(max_length=16), max_length=publishing_many.MAX_AT_ONCE, min_length=1
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        max_length=publishing_many.MAX_AT_ONCE,
+        min_length=1,
+        help_text=CASES_TO_NAME,
     )
     note = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH)
 
 
 class ReadSerializer(StrictSerializer, Plain):
-    """A rubric that was read: the id of its case, and the digest of what was read."""
+    """A rubric that was read: its case, and the digest of what was read."""
 
-    case = serializers.CharField(max_length=16)
+    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text=CASE_TO_NAME)
     digest = serializers.CharField(max_length=64)
 
 
@@ -118,16 +123,17 @@ class ApproveManySerializer(StrictSerializer, Plain):
 class RefusedSerializer(Plain):
     """A rubric that was left as it is, and why."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
+    case_id = serializers.CharField(help_text=CASE_ID)
     detail = serializers.CharField()
     faults = serializers.ListField(child=described_field(FaultSerializer))
 
 
 class ManySerializer(Plain):
-    """What became of many, by ids of cases."""
+    """What became of many."""
 
-    done = serializers.ListField(child=serializers.CharField())
-    published = serializers.ListField(child=serializers.CharField())
+    done = serializers.ListField(child=serializers.CharField(), help_text="Ids of cases.")
+    published = serializers.ListField(child=serializers.CharField(), help_text="Ids of cases.")
     refused = RefusedSerializer(many=True)
 
 
@@ -215,7 +221,8 @@ def _in_review(rubric: Rubric, *, is_hidden: bool) -> dict[str, Any]:
     draft = rubric.draft
     items = items_of(draft.content)
     return {
-        "case": rubric.case.public_id,
+        "case": rubric.case.key,
+        "case_id": rubric.case.public_id,
         "key": rubric.case.key,
         "version": rubric.version,
         "digest": draft.digest,
@@ -281,10 +288,12 @@ def reviews(request: Request, slug: str) -> Response:
         hidden = set(origins.hidden_from(_me(request), benchmark).values_list("pk", flat=True))
         return Response([_in_review(rubric, is_hidden=rubric.pk in hidden) for rubric in rows])
     payload = valid(ApproveManySerializer(data=request.data))
+    digests = {row["case"]: row["digest"] for row in payload["rubrics"]}
+    chosen = named_cases(Case.objects.filter(benchmark=benchmark), list(digests), field="rubrics")
     outcome = publishing_many.approve_many(
         benchmark=benchmark,
         reviewer=_me(request),
-        digests={row["case"]: row["digest"] for row in payload["rubrics"]},
+        digests={case.public_id: digests.get(case.key) or digests[case.public_id] for case in chosen},
         comment=payload["comment"],
         at=timezone.now(),
     )
@@ -297,8 +306,13 @@ def send_many(request: Request, slug: str) -> Response:
     """Send many drafts to review with one note; what is not ready stays a draft and is named."""
     benchmark = access.get_written_benchmark(request.user, slug)
     payload = valid(SendManySerializer(data=request.data))
+    chosen = named_cases(Case.objects.filter(benchmark=benchmark), payload["cases"])
     outcome = publishing_many.send_many(
-        benchmark=benchmark, cases=payload["cases"], note=payload["note"], by=_me(request), at=timezone.now()
+        benchmark=benchmark,
+        cases=[case.public_id for case in chosen],
+        note=payload["note"],
+        by=_me(request),
+        at=timezone.now(),
     )
     return Response(_many(outcome))
 
@@ -314,7 +328,8 @@ def _many(outcome: publishing_many.PublishingResult) -> dict[str, Any]:
 def _refused(rubric: Rubric, error: DomainError) -> dict[str, Any]:
     faults = error.errors if isinstance(error, publishing.NotReady) else []
     return {
-        "case": rubric.case.public_id,
+        "case": rubric.case.key,
+        "case_id": rubric.case.public_id,
         "detail": str(error),
         "faults": [{"line": fault.line, "field": fault.field, "message": fault.message} for fault in faults],
     }

@@ -21,6 +21,7 @@ from rubrics.access import get_benchmark
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH, make_framing
+from rubrics.api.named import CASE, CASE_ID
 from rubrics.models import AcuityScale, HowMapped, LabelScheme, SourceLabel
 from scoring.acuity import mapping, selectors, services
 from scoring.acuity.forms import MAX_RULES
@@ -79,7 +80,8 @@ class AcuitySchemeSerializer(StrictSerializer, Plain):
 class AcuitySourceLabelSerializer(Plain):
     """The label of a case word for word, what a scheme makes of it, and where it stands."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
+    case_id = serializers.CharField(help_text=CASE_ID)
     dataset = serializers.CharField()
     source_id = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -99,6 +101,7 @@ class AcuitySourceLabelSerializer(Plain):
         levels = instance.scheme.scale.levels
         return {
             "case": instance.case.key,
+            "case_id": instance.case.public_id,
             "dataset": instance.dataset,
             "source_id": instance.source_id,
             "label": instance.label,
@@ -118,7 +121,8 @@ class AcuitySourceLabelSerializer(Plain):
 class AcuityReadingSerializer(Plain):
     """What a candidate said of a case in one sample; ``level`` is null in any other state than level."""
 
-    case = serializers.CharField()
+    case = serializers.CharField(help_text=CASE)
+    case_id = serializers.CharField(help_text=CASE_ID)
     candidate = serializers.CharField()
     format = serializers.ChoiceField(choices=AcuityReading.Format.choices)
     sample = serializers.IntegerField()
@@ -152,6 +156,7 @@ class AcuityReadingSerializer(Plain):
         run = instance.judge_run or instance.pipeline_run
         return {
             "case": instance.case.key,
+            "case_id": instance.case.public_id,
             "candidate": instance.candidate.name,
             "format": instance.format,
             "sample": instance.sample,

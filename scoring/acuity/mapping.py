@@ -86,7 +86,8 @@ def plan_mapping(*, benchmark: Benchmark, dataset: str, scale: str, scheme: str)
     if target is None:
         raise DomainError(
             _("The label scheme “%(name)s” has no rules for the scale “%(scale)s”.")
-            % {"name": scheme[:80], "scale": scale[:80]}
+            % {"name": scheme[:80], "scale": scale[:80]},
+            field="scheme",
         )
     row_scale = selectors.newest_scale(benchmark, scale)
     row = selectors.newest_scheme(row_scale, scheme) if row_scale is not None else None
@@ -107,7 +108,7 @@ def _plan(
         else:
             counts[tuple(label)] += 1
     if not counts and not n_mapped:
-        raise DomainError(_("The dataset “%(name)s” has no labels.") % {"name": dataset[:80]})
+        raise DomainError(_("The dataset “%(name)s” has no labels.") % {"name": dataset[:80]}, field="dataset")
     changes = []
     for (text, scheme_id, how, low, high), cases in counts.items():
         before = _shown(scale_of(schemes[scheme_id].scale), how, low, high)

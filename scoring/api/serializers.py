@@ -12,6 +12,7 @@ from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.core.model_schemas import described_field, stored
+from rubrics.api.named import CASE, CASE_ID
 from scoring.api.judge_schemas import schemas_by_kind
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
@@ -241,7 +242,8 @@ class VerdictSerializer(Plain):
     """What the judge says of one (response, criterion) pair."""
 
     response = serializers.CharField(source="response.public_id")
-    case = serializers.CharField(source="response.case.key")
+    case = serializers.CharField(source="response.case.key", help_text=CASE)
+    case_id = serializers.CharField(source="response.case.public_id", help_text=CASE_ID)
     candidate = serializers.CharField(source="response.candidate.name")
     sample = serializers.IntegerField(source="response.sample")
     criterion = serializers.IntegerField(source="criterion_id", help_text="Id, as in the case's criteria.")

@@ -51,7 +51,7 @@ def create_run(
     cases without a text.
     """
     if scale not in scale_names(benchmark):
-        raise DomainError(_("There is no scale “%(name)s”.") % {"name": scale})
+        raise DomainError(_("There is no scale “%(name)s”.") % {"name": scale}, field="scale")
     row = acuity_services.get_or_make_scale(benchmark=benchmark, name=scale, by=by, at=at)
     checked = classification_config({**config, "scale": str(row), "levels": levels_of(scale_of(row))})
     if not 1 <= samples <= MAX_SAMPLES:

@@ -142,13 +142,18 @@ def create_trained_judge(
     """
     config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
     if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
-        raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": config.group})
+        raise DomainError(
+            _("There is no expert group “%(group)s” in this benchmark.") % {"group": config.group}, field="config.group"
+        )
     existing = set(
         Candidate.objects.filter(benchmark=benchmark, name__in=config.held_out).values_list("name", flat=True)
     )
     missing = [candidate for candidate in config.held_out if candidate not in existing]
     if missing:
-        raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": missing[0]})
+        raise DomainError(
+            _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": missing[0]},
+            field="config.held_out",
+        )
     judge = new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.TRAINED, config=config.model_dump(mode="json"), by=by
     )

@@ -131,7 +131,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
     if frame.batch:
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
-            raise DomainError(_("This batch does not exist in this benchmark."))
+            raise DomainError(_("This batch does not exist in this benchmark."), field="frame.batch")
         # A batch may use an earlier rubric version; the current version of the same track counts.
         of_batch = "JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s"
         rubric = (
@@ -151,7 +151,10 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
         )
         unknown = [name for name in frame.candidates if name not in known]
         if unknown:
-            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]})
+            raise DomainError(
+                _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]},
+                field="frame.candidates",
+            )
         chosen.append("d.name = ANY(%(candidates)s)")
         params["candidates"] = list(frame.candidates)
     if frame.kinds:

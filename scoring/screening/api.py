@@ -16,6 +16,8 @@ from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH, MAX_KEY_LENGTH, MAX_RATER_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE, CASE_ID, CASES_TO_NAME, named_cases
+from rubrics.models import Case
 from scoring.models import Screening
 from scoring.screening import selectors
 from scoring.screening.compute import AGGREGATES, MEAN
@@ -83,8 +85,9 @@ class NewScreeningSerializer(StrictSerializer, Plain):
 class ScreenedCaseSerializer(Plain):
     """A case in a screening; ``score`` is null where undefined, and ``note`` says why."""
 
-    case = serializers.CharField(source="case.public_id")
-    key = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
+    key = serializers.CharField(source="case.key", help_text="The same as `case`.")
     score = serializers.FloatField(allow_null=True)
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
     n_responses = serializers.IntegerField()
@@ -98,7 +101,9 @@ class ScreenedCaseSerializer(Plain):
 class ScreeningDecisionSerializer(StrictSerializer, Plain):
     """One decision on some cases (ids); an exclusion takes a reason."""
 
-    cases = serializers.ListField(child=serializers.CharField(max_length=16), min_length=1, max_length=1000)
+    cases = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH), min_length=1, max_length=1000, help_text=CASES_TO_NAME
+    )
     decision = serializers.ChoiceField(choices=DECISIONS)
     reason = serializers.CharField(max_length=MAX_EXCLUSION_REASON_LENGTH, allow_blank=True, default="")
 
@@ -155,6 +160,8 @@ def screening_decide(request: Request, slug: str, public_id: str) -> Response:
     """Keep or exclude cases, or undo that while the screening is open: all of them or none."""
     screening = get_screening(cast("User", request.user), slug, public_id)
     payload = valid(ScreeningDecisionSerializer(data=request.data))
+    chosen = named_cases(Case.with_stubs.filter(benchmark=screening.benchmark), payload["cases"])
+    payload["cases"] = [case.public_id for case in chosen]
     rows = decide(screening=screening, by=cast("User", request.user), at=timezone.now(), **payload)
     return Response(ScreenedCaseSerializer(rows, many=True).data)
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from consilium.core.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError, field_named
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.selectors.exclusion import excluded_cases
@@ -42,7 +42,8 @@ class ScreeningTerms:
 def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | None, at: datetime) -> Screening:
     """Score every case by ``terms`` and flag those at or above the threshold; no case is excluded by this."""
     candidates = _checked(benchmark, terms)
-    rater = resolve_rater(benchmark, terms.rater)
+    with field_named("rater"):
+        rater = resolve_rater(benchmark, terms.rater)
     scores = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
     if not any(case.score is not None for case in scores.cases):
         raise DomainError(
@@ -96,7 +97,9 @@ def _checked(benchmark: Benchmark, terms: ScreeningTerms) -> list[str]:
     known = set(Candidate.objects.filter(benchmark=benchmark, name__in=names).values_list("name", flat=True))
     for name in names:
         if name not in known:
-            raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name})
+            raise DomainError(
+                _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name}, field="candidates"
+            )
     if terms.at_least < 1 or len(names) < terms.at_least:
         raise DomainError(
             ngettext(
@@ -129,7 +132,7 @@ def decide(
         .order_by("pk")
     )
     if not rows or len(rows) < len(set(cases)):
-        raise DomainError(_("Choose cases from this screening."))
+        raise DomainError(_("Choose cases from this screening."), field="cases")
     for row in rows:
         _decide(row, decision, reason, by, at)
     return rows

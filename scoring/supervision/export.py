@@ -240,7 +240,9 @@ def _system_characters(template: Template, rule_sheet: str) -> int:
 def _read_source(benchmark: Benchmark, group_name: str) -> _Source:
     group = ExpertGroup.objects.filter(benchmark=benchmark, name=group_name).first()
     if group is None:
-        raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": group_name})
+        raise DomainError(
+            _("There is no expert group “%(group)s” in this benchmark.") % {"group": group_name}, field="group"
+        )
     ratings = checked_ratings(group, faulty_pairs(benchmark))
     rows = Candidate.objects.filter(benchmark=benchmark)
     known = dict(rows.order_by("pk").values_list("pk", "name"))
@@ -264,7 +266,9 @@ def _split(source: _Source, terms: SupervisionTerms) -> Split:
         raise DomainError(_("A seed must be a whole number of at least 0."))
     unknown = sorted({*terms.held_out, *terms.candidates} - set(source.names))
     if unknown:
-        raise DomainError(_("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]})
+        field = "held_out" if unknown[0] in terms.held_out else "candidates"
+        message = _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": unknown[0]}
+        raise DomainError(message, field=field)
     candidates = source.decided_names() & (set(terms.candidates) or source.originals)
     rest = candidates - set(terms.held_out)
     if len(rest) < (2 if terms.held_out else 3):

@@ -16,6 +16,7 @@ from django.urls import reverse
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
+from rubrics.models import Case
 from tests.access.endpoints import ENDPOINTS
 from tests.access.world import ROLES, World
 
@@ -121,6 +122,42 @@ def test_head_is_answered_as_get_without_a_body(world: World, schema: dict[str, 
                 close()
     assert tried > 100
     assert wrong == [], "\n".join(wrong)
+
+
+def named_cases(part: Any) -> Iterator[tuple[str, str]]:
+    """(name of the field, value) of all fields in an answer that name a case."""
+    if isinstance(part, dict):
+        yield from ((name, part[name]) for name in ("case", "case_id") if isinstance(part.get(name), str))
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            yield from named_cases(each)
+
+
+def test_answers_name_a_case_by_its_key_and_its_id_beside_it(world: World, schema: dict[str, Any]) -> None:
+    known = {"case": set(Case.with_stubs.values_list("key", flat=True))}
+    known["case_id"] = set(Case.with_stubs.values_list("public_id", flat=True))
+    assert not known["case"] & known["case_id"]
+    client = Client()
+    wrong: list[str] = []
+    fields: list[str] = []
+    for name, url, method, _operation in operations(schema, world):
+        roles = [role for role in ("admin", "researcher", *sorted(ROLES)) if role in ENDPOINTS[name].roles]
+        if method != "get" or not roles or name == "api:api-judgements":  # a file of ClinConsensus
+            continue
+        client.force_login(world.users[roles[0]])
+        answer = client.get(url)
+        for close in answer._resource_closers:
+            close()
+        if answer.streaming or not answer.headers.get("Content-Type", "").startswith("application/json"):
+            continue
+        for field, value in named_cases(answer.json()):
+            fields.append(field)
+            if value not in known[field]:
+                wrong.append(f"{name} {field}: {value}")
+    assert wrong == [], "\n".join(wrong)
+    assert fields.count("case") > 5
+    assert fields.count("case_id") > 5
 
 
 def test_every_operation_answers_what_the_schema_declares(world: World, schema: dict[str, Any]) -> None:

@@ -155,6 +155,25 @@ def test_a_candidate_is_a_name(schema: dict[str, Any]) -> None:
     assert described == {"name of a candidate"}
 
 
+# The list of judgements is a file of ClinConsensus, which calls the key of a case `case_id`.
+OTHER_WORDS = {"Judgement"}
+
+
+def test_a_case_is_a_key_and_its_id_is_called_so(schema: dict[str, Any]) -> None:
+    wrong = []
+    for name, component in schema["components"]["schemas"].items():
+        sent = name.endswith("Request")
+        for field, own in fields_of(component):
+            text = own.get("description", "")
+            if field == "case" and not (text.startswith("Key of the case") and (sent or text == "Key of the case.")):
+                wrong.append(f"{name}.case: {text}")
+            if field == "case_id" and text != "Id of the case." and name not in OTHER_WORDS:
+                wrong.append(f"{name}.case_id: {text}")
+            if sent and field == "cases" and own["type"] == "array" and "Keys" not in text:
+                wrong.append(f"{name}.cases: {text}")
+    assert wrong == []
+
+
 CLOSED_SETS = {
     "difficulty",
     "kind",

@@ -17,6 +17,7 @@ from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE_ID
 from rubrics.models import Benchmark
 from scoring.api.config_errors import config_errors
 from scoring.models import EndpointKind
@@ -104,7 +105,7 @@ class QuestionSerializer(Plain):
 
     id = serializers.CharField(source="decision.public_id")
     about = serializers.SerializerMethodField(help_text="point: how far does the list cover it; criterion: is it sound")
-    case = serializers.CharField(source="case.public_id")
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     point = PointSerializer()
     criteria = PointSerializer(many=True)
     answers = serializers.SerializerMethodField()
@@ -140,10 +141,10 @@ def _detail(run: CoverageRun, code: int = status.HTTP_200_OK) -> Response:
     return Response(CoverageRunDetailSerializer(run).data, status=code)
 
 
-def _set(benchmark: Benchmark, public_id: str) -> RubricSet:
+def _set(benchmark: Benchmark, public_id: str, *, field: str) -> RubricSet:
     rubric_set = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=public_id).first()
     if rubric_set is None:
-        raise DomainError(_("This rubric set does not exist."))
+        raise DomainError(_("This rubric set does not exist."), field=field)
     return rubric_set
 
 
@@ -166,8 +167,8 @@ def coverage_runs(request: Request, slug: str) -> Response:
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,
-            gold=_set(benchmark, payload["gold"]),
-            sets=[_set(benchmark, public_id) for public_id in payload["sets"]],
+            gold=_set(benchmark, payload["gold"], field="gold"),
+            sets=[_set(benchmark, public_id, field="sets") for public_id in payload["sets"]],
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),

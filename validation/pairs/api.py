@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
@@ -15,7 +14,6 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.errors import DomainError
 from consilium.core.limits import (
     MAX_AXIS_LENGTH,
     MAX_KEY_LENGTH,
@@ -24,6 +22,7 @@ from consilium.core.limits import (
     MAX_REASON_LENGTH,
 )
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE, CASE_ID, CASE_TO_NAME, named_case
 from rubrics.api.serializers import ImportSerializer
 from rubrics.models import Case, ImportJob
 from rubrics.services import create_import
@@ -51,7 +50,7 @@ class _GroupSerializer(StrictSerializer, Plain):
 class NewPairSerializer(_GroupSerializer):
     """A pair by hand: the words of the reference to replace, and what stands in their place."""
 
-    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text="The key of the case.")
+    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text=CASE_TO_NAME)
     reference = serializers.CharField(
         max_length=MAX_TEXT_LENGTH, required=False, trim_whitespace=False, allow_blank=True, default="",
         help_text="Empty: the reference answer of the case.",
@@ -76,7 +75,8 @@ class PairSerializer(Plain):
     id = serializers.CharField(source="public_id")
     key = serializers.CharField()
     group = serializers.CharField(source="group.name")
-    case = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     kind = serializers.ChoiceField(choices=ErrorKind.choices)
     axis = serializers.CharField()
     reference_text = serializers.CharField(source="reference")
@@ -98,7 +98,7 @@ class PairToJudgeSerializer(Plain):
     """A pair as physicians see it; nothing says where it came from, nor what others say."""
 
     id = serializers.CharField(source="public_id")
-    case = serializers.CharField(source="case.public_id")
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     first = serializers.CharField(source="reference")
     second = serializers.CharField(source="candidate")
     start = serializers.IntegerField()
@@ -155,9 +155,7 @@ def pairs(request: Request, slug: str) -> Response:
         chosen = {name: request.query_params.get(name, "") for name in ("state", "status", "kind")}
         return page_of(request, selectors.pairs_of(benchmark, **chosen), PairSerializer)
     payload = valid(NewPairSerializer(data=request.data))
-    case = Case.objects.filter(benchmark=benchmark, key=payload["case"]).first()
-    if case is None:
-        raise DomainError(_("This case does not exist."))
+    case = named_case(Case.objects.filter(benchmark=benchmark), payload["case"])
     pair = services.add_pair_to(
         benchmark=benchmark,
         group=payload["group"],

@@ -12,7 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.api import StrictSerializer
+from consilium.core.api import StrictSerializer, about_field
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_KEY_LENGTH
@@ -165,7 +165,7 @@ def _order(benchmark: Benchmark, payload: dict[str, Any]) -> Order:
         for own in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=payload["sets"])
     }
     if set(payload["sets"]) - known.keys():
-        raise DomainError(_("This rubric set does not exist."))
+        raise DomainError(_("This rubric set does not exist."), field="sets")
     return Order(
         candidate=payload["candidate"],
         sets=[known[public_id] for public_id in payload["sets"]],
@@ -256,7 +256,8 @@ def refinement_grade(request: Request, slug: str, public_id: str) -> Response:
     """Let a judge grade base and refined responses by the gold rubric, criterion by criterion."""
     run = access.get_refinement_run(request.user, slug, public_id)
     payload = valid(GradeSerializer(data=request.data))
-    _benchmark, judge = get_judge(_user(request), slug, payload["judge"])
+    with about_field("judge"):
+        _benchmark, judge = get_judge(_user(request), slug, payload["judge"])
     graded, is_new = services.grade(run=run, judge=judge, by=_user(request), at=timezone.now())
     code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
     return Response(GradingRunSerializer(graded).data, status=code)

@@ -90,7 +90,7 @@ def _check(benchmark: Benchmark, order: Order) -> Candidate:
         raise DomainError(_("Choose at least one set, self-critique or the gold criteria."))
     candidate = Candidate.objects.filter(benchmark=benchmark, name=order.candidate).first()
     if candidate is None:
-        raise DomainError(_("There is no candidate “%(name)s”.") % {"name": order.candidate})
+        raise DomainError(_("There is no candidate “%(name)s”.") % {"name": order.candidate}, field="candidate")
     if candidate.kind == Candidate.Kind.DERIVED:
         raise DomainError(_("The responses of “%(name)s” have already been refined.") % {"name": candidate.name})
     return candidate

@@ -20,6 +20,7 @@ from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LE
 from consilium.core.model_schemas import described_field
 from drafting.models import DraftingRun
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE, CASE_ID
 from rubrics.api.serializers import ImportSerializer
 from rubrics.models import ImportJob
 from rubrics.services import create_import
@@ -119,7 +120,8 @@ class RubricSetSerializer(Plain):
 class RubricSetItemSerializer(Plain):
     """A criterion of a case in a set; in a split set a point, with the position of its criterion in the source."""
 
-    case = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     position = serializers.IntegerField()
     of_criterion = serializers.IntegerField(source="source_item.position", allow_null=True)
     criterion = serializers.CharField(source="text")
@@ -131,7 +133,8 @@ class RubricSetMendSerializer(Plain):
     """What was changed in a criterion of the file of a set."""
 
     line = serializers.IntegerField()
-    case = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
     number = serializers.IntegerField()
     field = serializers.CharField()
     how = serializers.ChoiceField(choices=RubricSetMend.How.choices)

@@ -19,6 +19,7 @@ from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
+from rubrics.api.named import CASE, CASE_ID
 from rubrics.models import Case
 from scoring.api.config_errors import config_errors
 from scoring.models import EndpointKind
@@ -127,8 +128,9 @@ class CasePointsSerializer(Plain):
     ``state``: due, whole (the criteria as they are, for ``fault``), split, or corrected.
     """
 
-    case = serializers.CharField(source="case.public_id")
-    key = serializers.CharField(source="case.key")
+    case = serializers.CharField(source="case.key", help_text=CASE)
+    case_id = serializers.CharField(source="case.public_id", help_text=CASE_ID)
+    key = serializers.CharField(source="case.key", help_text="The same as `case`.")
     state = serializers.ChoiceField(choices=["due", "whole", "split", "corrected"])
     fault = serializers.CharField()
     criteria = SplitCriterionSerializer(many=True)
@@ -170,7 +172,7 @@ def splitting_runs(request: Request, slug: str) -> Response:
     payload = valid(NewSplittingSerializer(data=request.data))
     gold = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=payload["gold"]).first()
     if gold is None:
-        raise DomainError(_("This rubric set does not exist."))
+        raise DomainError(_("This rubric set does not exist."), field="gold")
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,

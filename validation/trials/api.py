@@ -84,14 +84,14 @@ def _detail(run: TrialRun, code: int = status.HTTP_200_OK) -> Response:
 def _groups(benchmark: Benchmark, names: list[str]) -> list[PairGroup]:
     known = {group.name: group for group in PairGroup.objects.filter(benchmark=benchmark, name__in=names)}
     if missing := [name for name in names if name not in known]:
-        raise DomainError(_("There is no group of pairs “%(name)s”.") % {"name": missing[0]})
+        raise DomainError(_("There is no group of pairs “%(name)s”.") % {"name": missing[0]}, field="groups")
     return [known[name] for name in dict.fromkeys(names)]
 
 
 def _sets(benchmark: Benchmark, ids: list[str]) -> list[RubricSet]:
     known = {row.public_id: row for row in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=ids)}
     if any(public_id not in known for public_id in ids):
-        raise DomainError(_("This rubric set does not exist."))
+        raise DomainError(_("This rubric set does not exist."), field="sets")
     return [known[public_id] for public_id in ids]
 
 
