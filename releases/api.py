@@ -42,7 +42,8 @@ class StoredOptionsSerializer(CommandSerializer):
 class ReleaseSerializer(serializers.Serializer[Release]):
     """A release. ``digest`` is the SHA-256 of its SHA256SUMS; ``facts`` hold counts, files, and what has changed."""
 
-    public_id = serializers.CharField()
+    id = serializers.CharField(source="public_id")
+    public_id = serializers.CharField(help_text="The same as `id`.")
     version = serializers.CharField()
     notes = serializers.CharField()
     options = described_field(StoredOptionsSerializer)

@@ -20,7 +20,9 @@ class OfferSerializer(serializers.Serializer[Any]):
     """
 
     rater = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field of that name, not the attribute of Field
+    label = serializers.CharField(  # type: ignore[assignment]  # a field of that name, not the attribute of Field
+        help_text="For people: in the language of the request. `rater` is the same in every language."
+    )
     kind = serializers.ChoiceField(choices=["group", "consensus", "judge", "jury", "run", "physician"])
     note = serializers.CharField(required=False)
 
@@ -30,7 +32,10 @@ class OfferSerializer(serializers.Serializer[Any]):
 
 
 class Raters(APIView):
-    """The raters of a benchmark that have decisions."""
+    """The raters of a benchmark that have decisions.
+
+    All at once: a few for each group and judge, and one for each physician and run.
+    """
 
     @extend_schema(responses=OfferSerializer(many=True), operation_id="raters_list")
     def get(self, request: Request, slug: str) -> Response:

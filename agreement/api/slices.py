@@ -123,7 +123,10 @@ def keys_of(case_ids: list[int]) -> list[str]:
 
 
 class Slices(APIView):
-    """The named slices of a benchmark; a new one is drawn up at once and kept."""
+    """The named slices of a benchmark; a new one is drawn up at once and kept.
+
+    All at once: people draw them up one by one.
+    """
 
     @extend_schema(responses=SliceSerializer(many=True), operation_id="slices_list")
     def get(self, request: Request, slug: str) -> Response:

@@ -63,7 +63,10 @@ class NewThresholdSerializer(StrictSerializer, serializers.Serializer[Any]):
 
 
 class Thresholds(APIView):
-    """The thresholds k that were signed on a benchmark, the newest first: the first is in force."""
+    """The thresholds k that were signed on a benchmark, the newest first: the first is in force.
+
+    All at once: people sign them one by one.
+    """
 
     pagination_class = None
 

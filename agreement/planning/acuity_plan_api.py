@@ -37,7 +37,10 @@ class AcuityPlanSerializer(serializers.Serializer[AcuityPlan]):
 
 
 class AcuityPlans(APIView):
-    """The plans of a benchmark, the newest first: the newest that is signed is in force on its scale."""
+    """The plans of a benchmark, the newest first: the newest that is signed is in force on its scale.
+
+    All at once: people import them one by one.
+    """
 
     pagination_class = None
 

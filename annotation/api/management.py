@@ -32,7 +32,10 @@ from rubrics.models import Benchmark
 @extend_schema(methods=["POST"], request=serializers.GroupSerializer, responses={201: serializers.GroupSerializer})
 @api_view(["GET", "POST"])
 def groups(request: Request, slug: str) -> Response:
-    """List the expert groups, or make one."""
+    """List the expert groups, or make one.
+
+    All at once: people make them one by one.
+    """
     if request.method == "GET":
         rows = get_benchmark(request.user, slug).groups.all()
         return Response(serializers.GroupSerializer(rows, many=True).data)
@@ -60,6 +63,7 @@ def group(request: Request, slug: str, public_id: str) -> Response:
 def members(request: Request, slug: str, public_id: str) -> Response:
     """List the members of a group, or give a person a part in it.
 
+    All at once: the people of one group.
     Who never signed in is invited by mail; without a mail server the answer shows the link, once.
     """
     if request.method == "GET":
@@ -242,7 +246,10 @@ def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
 )
 @api_view(["GET", "POST"])
 def conflicts(request: Request, slug: str) -> Response:
-    """Count adjudications, or open those between two groups whose batches are closed."""
+    """Count adjudications, or open those between two groups whose batches are closed.
+
+    All at once: one row for each group and each pair of groups.
+    """
     if request.method == "GET":
         rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)
         return Response(serializers.ConflictCountSerializer(rows, many=True).data)

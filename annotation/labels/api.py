@@ -319,7 +319,10 @@ UnansweredQuestionsSerializer = unanswered("Questions", serializers.CharField())
 @extend_schema(responses=LabelQuestionSerializer(many=True), operation_id="label_questions_list")
 @api_view(["GET"])
 def questions(request: Request, slug: str) -> Response:
-    """Questions about the cases of a benchmark, those that are asked first."""
+    """Questions about the cases of a benchmark, those that are asked first.
+
+    All at once: people write them one by one.
+    """
     counts = selectors.question_counts(get_benchmark(request.user, slug))
     return Response(LabelQuestionSerializer(counts, many=True).data)
 

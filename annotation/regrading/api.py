@@ -70,7 +70,10 @@ class MadeSerializer(Plain):
 )
 @api_view(["GET", "POST"])
 def regrading(request: Request, slug: str) -> Response:
-    """List what each group has to grade again, or make a batch of it (admin); the same physicians by preference."""
+    """List what each group has to grade again, or make a batch of it (admin); the same physicians by preference.
+
+    All at once: one row for each group.
+    """
     if request.method == "GET":
         return Response(LacksSerializer(lacks_of(get_benchmark(request.user, slug)), many=True).data)
     benchmark = get_administered_benchmark(request.user, slug)

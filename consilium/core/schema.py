@@ -160,5 +160,5 @@ class Schema(AutoSchema):
                 codes["415"] = "The body is of a type that this operation does not read."
             codes["409"] = "It was changed or settled meanwhile."
             codes["422"] = "A rule does not allow it; `detail` says which."
-        codes["429"] = "Too many requests; `Retry-After` says when to go on."
+        codes["429"] = "Too many requests to one process of the server; `Retry-After` says when to continue."
         return dict(sorted(codes.items()))

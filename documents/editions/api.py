@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import valid
+from consilium.core.endpoints import PAGED, page_of, valid
 from documents import access
-from documents.editions.selectors import CitingCriterion, OldCitation, citing_criteria
+from documents.editions.selectors import OldCitation, citing_criteria
 from documents.editions.services import request_revisions
 from documents.models import CarriedCitation
 from rubrics.api.named import CASE, CASE_ID
@@ -63,7 +63,9 @@ class RequestsSerializer(serializers.Serializer[Any]):
     requests = serializers.ListField(child=serializers.CharField())
 
 
-@extend_schema(methods=["GET"], responses=CitingCriterionSerializer(many=True))
+@extend_schema(
+    methods=["GET"], responses=CitingCriterionSerializer(many=True), parameters=PAGED, operation_id="citations_list"
+)
 @extend_schema(methods=["POST"], request=RewordSerializer, responses={201: RequestsSerializer})
 @api_view(["GET", "POST"])
 def citations(request: Request, slug: str, public_id: str) -> Response:
@@ -75,5 +77,4 @@ def citations(request: Request, slug: str, public_id: str) -> Response:
             edition=edition, items=values["items"], by=cast("User", request.user), at=timezone.now()
         )
         return Response({"requests": [row.public_id for row in rows]}, status=status.HTTP_201_CREATED)
-    rows_of: list[CitingCriterion] = citing_criteria(edition)
-    return Response(CitingCriterionSerializer(rows_of, many=True).data)
+    return page_of(request, citing_criteria(edition), CitingCriterionSerializer)

@@ -50,7 +50,11 @@ class BenchmarkSerializer(StrictSerializer, Plain):
 class NewBenchmarkSerializer(StrictSerializer, Plain):
     """A benchmark to be made."""
 
-    slug = serializers.CharField(max_length=MAX_SLUG_LENGTH, validators=[models.slug_characters])
+    slug = serializers.CharField(
+        max_length=MAX_SLUG_LENGTH,
+        validators=[models.slug_characters],
+        help_text="Letters, digits, hyphens and underscores. A number is taken as its digits.",
+    )
     title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
     description = serializers.CharField(allow_blank=True, default="")
 

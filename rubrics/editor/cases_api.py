@@ -208,7 +208,10 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=WaiverSerializer, responses={201: FindingSerializer(many=True)})
 @api_view(["GET", "POST"])
 def privacy(request: Request, slug: str, public_id: str) -> Response:
-    """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set."""
+    """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set.
+
+    All at once: those of one case.
+    """
     case = access.get_case_to_write(request.user, slug, public_id)
     code: int = status.HTTP_200_OK
     if request.method == "POST":
@@ -222,7 +225,10 @@ def privacy(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=NewAuthoringRoleSerializer, responses={201: AuthoringRoleSerializer})
 @api_view(["GET", "POST"])
 def authors(request: Request, slug: str) -> Response:
-    """List authors and auditors, former ones too, or add one (admins)."""
+    """List authors and auditors, former ones too, or add one (admins).
+
+    All at once: the people of one benchmark.
+    """
     benchmark = access.get_administered_benchmark(request.user, slug)
     if request.method == "GET":
         rows = benchmark.authoring_roles.select_related("user").order_by("role", "pk")

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
-from consilium.core.endpoints import valid
+from consilium.core.endpoints import PAGED, Pages, valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.model_schemas import described_field
@@ -172,7 +172,10 @@ def _row(row: selectors.Version) -> dict[str, Any]:
 @extend_schema(responses=VersionSerializer(many=True), operation_id="rubric_versions_list")
 @api_view(["GET"])
 def history(request: Request, slug: str, public_id: str) -> Response:
-    """List the versions of a case's rubric, the newest first (authors, admins, researchers)."""
+    """List the versions of a case's rubric, the newest first (authors, admins, researchers).
+
+    All at once: those of one case.
+    """
     return _versions(access.get_case_to_write(request.user, slug, public_id))
 
 
@@ -186,7 +189,10 @@ def history(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET"])
 def difference(request: Request, slug: str, public_id: str) -> Response:
-    """Say what became of each criterion from one version to another; by default to the newest from the one before."""
+    """Say what became of each criterion from one version to another; by default to the newest from the one before.
+
+    All at once: the criteria of one case.
+    """
     case = access.get_case_to_write(request.user, slug, public_id)
     every = {rubric.version: rubric for rubric in selectors.versions_of(case)}
     if not every:
@@ -273,7 +279,7 @@ def discard(request: Request, slug: str, public_id: str) -> Response:
 
 @extend_schema(
     methods=["GET"], responses=InReviewSerializer(many=True), operation_id="reviews_list",
-    parameters=[OpenApiParameter("offset", int, description="skip so many; 200 are given")],
+    parameters=PAGED,
 )  # fmt: skip
 @extend_schema(
     methods=["POST"], request=ApproveManySerializer, responses=ManySerializer, operation_id="reviews_approve"
@@ -283,10 +289,10 @@ def reviews(request: Request, slug: str) -> Response:
     """List what waits for you as a reviewer, or approve what you have read; one that is refused holds up no other."""
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
-        offset = whole_number(request, "offset", default=0)
-        rows = selectors.reviewable_by(_me(request), benchmark)[offset : offset + 200]
+        pages = Pages()
+        rows = pages.paginate_queryset(selectors.reviewable_by(_me(request), benchmark), request) or []
         hidden = set(origins.hidden_from(_me(request), benchmark).values_list("pk", flat=True))
-        return Response([_in_review(rubric, is_hidden=rubric.pk in hidden) for rubric in rows])
+        return pages.get_paginated_response([_in_review(rubric, is_hidden=rubric.pk in hidden) for rubric in rows])
     payload = valid(ApproveManySerializer(data=request.data))
     digests = {row["case"]: row["digest"] for row in payload["rubrics"]}
     chosen = named_cases(Case.objects.filter(benchmark=benchmark), list(digests), field="rubrics")

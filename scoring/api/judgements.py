@@ -46,7 +46,10 @@ class JudgementSerializer(Plain):
 )
 @api_view(["GET"])
 def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
-    """Give what a run says of one candidate, as ClinConsensus' list: an element for every case, in release order."""
+    """Give what a run says of one candidate, as ClinConsensus' list: an element for every case, in release order.
+
+    All at once: a file of ClinConsensus, sent piece by piece. `case_id` is the key of the case, as there.
+    """
     run = access.get_run(request.user, slug, public_id)
     if run.purpose != JudgeRun.Purpose.GRADE:
         raise Http404

@@ -74,6 +74,16 @@ def test_lists_in_pages_are_declared_as_such(schema: dict[str, Any]) -> None:
     assert paged > 50
 
 
+def test_a_list_without_pages_says_what_bounds_it(schema: dict[str, Any]) -> None:
+    bare = [
+        (path, " ".join(operation["description"].split()))
+        for path, method, operation in operations(schema)
+        if method == "get" and answer_of(schema, operation).get("type") == "array"
+    ]
+    assert len(bare) == 15
+    assert [path for path, description in bare if "All at once: " not in description] == []
+
+
 def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
     for path, method, operation in operations(schema):
         codes = set(operation["responses"])

@@ -284,7 +284,10 @@ def mends(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(responses=ComparedSerializer(many=True), operation_id="rubric_sets_compare")
 @api_view(["GET"])
 def compare(request: Request, slug: str, first: str, second: str) -> Response:
-    """Compare two sets, named by their ids."""
+    """Compare two sets, named by their ids.
+
+    All at once: one row for each measure and axis.
+    """
     pair = [get_rubric_set(request.user, slug, name) for name in (first, second)]
     result = comparison.compare(*pair)
     return Response(ComparedSerializer([*result.rows, *result.axes], many=True).data)

@@ -357,7 +357,8 @@ def test_the_api_lists_and_signs(study: Study) -> None:
     )
     assert post(k=2, report=report.public_id, seen=0).status_code == 409
     assert post(k=2, seen=1).status_code == 422
-    assert post(k=2, report="elsewhere", seen=1).status_code == 404
+    elsewhere = post(k=2, report="elsewhere", seen=1)
+    assert (elsewhere.status_code, list(elsewhere.json())) == (400, ["report"])
     assert post(k=5, reason="by convention", seen=1).json()["report"] is None
     assert [(row["version"], row["k"], row["signed_by"]) for row in client.get(address).json()] == [
         (2, 5, str(researcher)),

@@ -441,6 +441,11 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     assert request.case.key == "a"
     client, url = signed_in(judge), f"/work/rulings/{request.public_id}/"
     assert "Rule on cases whose urgency" in client.get("/work/").content.decode()
+    slug = panel.benchmark.slug
+    member(ExpertGroupFactory(benchmark=BenchmarkFactory(slug="elsewhere")), Membership.Role.ADJUDICATOR, judge)
+    for query, expected in (("", 1), (f"?benchmark={slug}", 1), ("?benchmark=elsewhere", 0)):
+        rows = client.get(f"/api/v1/work/rulings/{query}").json()["results"]
+        assert [(row["id"], row["benchmark"]) for row in rows] == [(request.public_id, slug)] * expected
     page = client.get(url).content.decode()
     assert "Votes of round 1" in page
     assert "Votes of round 2" in page

@@ -526,5 +526,3 @@ def test_the_api_lists_tasks_with_the_ids_of_batch_and_benchmark_and_of_one_benc
         ("ward", ward.batch.public_id, "Labels")
     ] * 4
     assert client.get("/api/v1/work/labels/", {"benchmark": "other"}).status_code == 404
-    for kind in ("writing", "rulings"):
-        assert client.get(f"/api/v1/work/{kind}/", {"benchmark": "ward"}).json()["count"] == 0

@@ -27,7 +27,15 @@ from annotation.writing.writing_plan import WritingFilter
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing.writing_world import WritingWorld, build_writing_world
-from tests.factories import CandidateFactory, ResponseFactory, decide, make_batch
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    decide,
+    make_batch,
+    member,
+)
 from tests.results import result_of
 
 pytestmark = pytest.mark.django_db
@@ -433,7 +441,15 @@ def test_the_api_does_what_the_pages_do(world: WritingWorld) -> None:
     assert (response.status_code, response.json()["responses"]) == (201, 1)
     task = WritingTask.objects.select_related("writer").get()
     client = signed_in(task.writer)
-    assert [row["id"] for row in client.get("/api/v1/work/writing/").json()["results"]] == [task.public_id]
+    member(ExpertGroupFactory(benchmark=BenchmarkFactory(slug="elsewhere")), "annotator", task.writer)
+    for query, expected in (
+        ("", [task.public_id]),
+        ("?benchmark=world", [task.public_id]),
+        ("?benchmark=elsewhere", []),
+    ):
+        rows = client.get(f"/api/v1/work/writing/{query}").json()["results"]
+        assert [(row["id"], row["benchmark"]) for row in rows] == [(public_id, "world") for public_id in expected]
+    assert client.get("/api/v1/work/writing/?benchmark=nowhere").status_code == 404
     url = f"work/writing/{task.public_id}/"
     assert send(client, f"{url}save/", {"text": "Rest.", "version": 1}).json()["version"] == 2
     assert send(client, f"{url}save/", {"text": "Rest", "version": 1}).json()["current"]["text"] == "Rest."

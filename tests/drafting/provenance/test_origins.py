@@ -213,8 +213,10 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
     assert tells() == [False] * 6 and statuses() == {404} and client.get(drafted).status_code == 404
     assert client.get(f"{api}/suggestions/").json()["count"] == 0
-    body = {"case": key}
-    assert client.post(f"{api}/suggestions/open/", body, content_type="application/json").status_code == 404
+    for body in ({"case": key}, {"case": "nowhere"}):  # one answer to both
+        refused = client.post(f"{api}/suggestions/open/", body, content_type="application/json")
+        assert (refused.status_code, len(refused.json()["case"])) == (400, 1)
+        assert "no such object" in refused.json()["case"][0]
     assert client.post(f"{write}/suggestions/open/").status_code == 404
     # A save that comes too late is answered with the draft that stands.
     body = {"version": 0, "items": [], "client_id": str(uuid4()), "who": opaque_name(world.second)}

@@ -411,14 +411,15 @@ def test_the_api_goes_the_same_way(case: Case, client: Client) -> None:
     assert post(f"{case_url}send-to-review/", {"note": "Clearer", "status": "published"}).status_code == 400
     assert post(f"{at}drafts/send/", {"cases": [case.public_id], "note": "Why"}).json()["done"] == [case.public_id]
     client.force_login(reviewer)
-    (waiting,) = client.get(f"{at}reviews/").json()
+    (waiting,) = client.get(f"{at}reviews/").json()["results"]
     assert waiting["items"][0]["text"] == "Clearer"
     body = {"outcome": "returned", "digest": waiting["digest"], "comment": "Not yet"}
     assert post(f"{case_url}review/", body).json()[0]["status"] == "draft"
     client.force_login(writer)
     assert post(f"{case_url}send-to-review/", {"note": "Why"}).json()[0]["status"] == "in_review"
     client.force_login(reviewer)
-    read = {"rubrics": [{"case": case.public_id, "digest": waiting["digest"]}]}
+    assert (waiting["case"], waiting["case_id"]) == (case.key, case.public_id)
+    read = {"rubrics": [{"case": case.key, "digest": waiting["digest"]}]}
     assert post(f"{at}reviews/", read).json()["published"] == [case.public_id]
     changes = client.get(f"{case_url}versions/diff/?from=1").json()
     assert [row["change"] for row in changes] == ["reworded", "same", "same"]
