@@ -20,9 +20,10 @@ CHAT = {"endpoint": "https://models.example/v1", "model": "m"}
 FRAME = {"cases": 1}
 RELEASE = {"version": "9", "no_licence": True}
 SLICE = {"slug": "s", "title": "T", "rule": "hard", "n": 1, "candidates": [GONE, "B"]}
+READING = {"scale": "care5", "candidate": "new", "config": CHAT}
 RULE = {"source_label": "home", "how": "direct", "low": "self-care", "high": "self-care"}
 # (endpoint, method, role, body, field): only the field names something that is not there.
-BODIES: list[tuple[str, str, str, dict[str, Any], str]] = [
+BODIES: list[tuple[str, str, str, Any, str]] = [
     ("api-batches", "post", "admin", {"group": GONE, "title": "T"}, "group"),
     ("api-batch-preview", "post", "admin", {"group": GONE, "title": "T"}, "group"),
     ("api-conflicts", "post", "admin", {"group": GONE, "other": GONE}, "group"),
@@ -88,6 +89,11 @@ BODIES: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("api-reviews", "post", "author", {"rubrics": [{"case": GONE, "digest": "d"}]}, "rubrics"),
     ("api-screening-decisions", "post", "researcher", {"cases": [GONE], "decision": "keep", "reason": "r"}, "cases"),
     ("api-draft", "put", "author", {"items": [{"text": "t", "points": 1, "bank": GONE}], "version": 0}, "items"),
+    ("api-label-answers", "post", "annotator", {"question": GONE, "value": "x", "version": 0}, "question"),
+    ("api-decisions", "post", "annotator", [{"criterion": 999999999, "outcome": "met", "version": 0}], "criterion"),
+    ("api-acuity-runs", "post", "researcher", {**READING, "frame": {**FRAME, "tag": GONE}}, "tag"),
+    ("api-judges", "post", "researcher", {"kind": "trained", "name": "j", "config": {"group": GONE}}, "group"),
+    ("api-judges", "post", "researcher", {"kind": "jury", "name": "j", "config": {"members": [GONE, "b"]}}, "members"),
     ("api-responses", "post", "researcher", {"responses": [{"case": GONE, "candidate": "A", "response": "r"}]}, "case"),
 ]
 
@@ -101,7 +107,7 @@ def is_messages_by_field(refusal: Any) -> bool:
 
 @pytest.mark.parametrize(("name", "method", "role", "body", "field"), BODIES)
 def test_an_unknown_name_is_refused_with_its_field(
-    world: World, name: str, method: str, role: str, body: dict[str, Any], field: str
+    world: World, name: str, method: str, role: str, body: Any, field: str
 ) -> None:
     endpoint = ENDPOINTS[f"api:{name}"]
     url = reverse(f"api:{name}", kwargs=endpoint.arguments(world) if endpoint.arguments else None)

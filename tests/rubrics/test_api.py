@@ -54,10 +54,26 @@ def researcher(benchmark: Benchmark) -> Caller:
 
 def test_a_method_that_an_endpoint_does_not_have_is_refused_as_such_whatever_the_parameters(admin) -> None:
     """The parameters of this list are declared for GET alone, since POST has none."""
-    for method in ("head", "delete"):
+    for method in ("put", "delete"):
         call = getattr(admin.client, method)
         codes = [call(f"{ROOT}{query}", headers=admin.headers).status_code for query in ("", "?limit=1", "?x=1")]
         assert codes == [405, 405, 405], method
+    answers = [admin.client.head(f"{ROOT}{query}", headers=admin.headers) for query in ("", "?limit=1", "?x=1")]
+    assert [(answer.status_code, answer.content) for answer in answers] == [(200, b""), (200, b""), (400, b"")]
+    assert int(answers[0]["Content-Length"]) == len(admin.client.get(ROOT, headers=admin.headers).content)
+
+
+def test_a_filter_whose_values_the_benchmark_knows_is_refused_with_them(researcher, benchmark) -> None:
+    for n in range(60):
+        CaseFactory(benchmark=benchmark, key=f"c{n}", tags=[f"theme:t{n:02}"])
+    refused = researcher.get("bench/cases/?tag=theme:none")
+    assert refused.status_code == 400
+    [message] = refused.json()["tag"]
+    named = message.removeprefix("One of: ").rstrip(".…").rstrip(", ").split(", ")
+    assert len(named) == 50 and set(named) <= {f"theme:t{n:02}" for n in range(60)}
+    assert "…" in message
+    language = researcher.get("bench/cases/?language=xx").json()["language"]
+    assert language == ["One of: en, none."], language
 
 
 def test_head_takes_the_parameters_of_get_where_the_endpoint_has_both() -> None:

@@ -104,13 +104,13 @@ def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
     queue = f"/api/v1/benchmarks/{world.benchmark.slug}/coverage-questions/next/"
     ahead = second.post(queue).json()
     assert ahead["waiting"] == open_decisions(world.benchmark, world.physicians[1]).count() > 0
-    assert set(ahead["question"]) == {"id", "about", "case", "point", "criteria", "answers", "answer"}
+    assert set(ahead["question"]) == {"id", "about", "case_id", "point", "criteria", "answers", "answer"}
     member(ExpertGroupFactory(benchmark=BenchmarkFactory(slug="empty")), user=world.physicians[1])
     empty = second.post("/api/v1/benchmarks/empty/coverage-questions/next/")
     assert (empty.status_code, empty.content) == (204, b"")
     question = second.get(at).json()
     assert question["answers"] == ["full", "partly", "none"] and question["about"] == "point"
-    assert set(question) == {"id", "about", "case", "point", "criteria", "answers", "answer"}
+    assert set(question) == {"id", "about", "case_id", "point", "criteria", "answers", "answer"}
     assert first.put(at, {"answer": "full"}, content_type="application/json").status_code == 200
     assert second.put(at, {"answer": "none"}, content_type="application/json").status_code == 404
     assert first.put(at, {"answer": "needed"}, content_type="application/json").status_code == 422

@@ -114,7 +114,7 @@ def test_the_api_judges_likewise(world: PairWorld) -> None:
     client = signed_in(world.physicians[0])
     own = client.post("/api/v1/benchmarks/ward/pairs-to-judge/next/").json()
     assert own["waiting"] == 2
-    assert set(own["pair"]) == {"id", "case", "first", "second", "start", "first_end", "second_end"}
+    assert set(own["pair"]) == {"id", "case_id", "first", "second", "start", "first_end", "second_end"}
     url = f"/api/v1/benchmarks/ward/pairs-to-judge/{own['pair']['id']}/"
     body = {"single": True, "harm": "minor", "other_flaw": False}
     answer = client.put(url, json.dumps(body), content_type="application/json")
