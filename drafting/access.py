@@ -46,21 +46,27 @@ def get_drafting_run(user: AnyUser, slug: str, public_id: str) -> DraftingRun:
 
 
 def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[DraftingRun, Case]:
-    """A case of a run, for those who run the benchmark, and for authors to whom its suggestions have opened.
-
-    An author who has not opened them must not see them: their own list comes first. A physician who may still decide
-    on the rubric in review must not either, whether they run the benchmark or had opened them before.
-    """
+    """A case of a run, for those who may see what was drafted for it (`drafted_cases`)."""
     benchmark = get_written_benchmark(user, slug)
     runs = DraftingRun.objects.filter(benchmark=benchmark).select_related("benchmark", "created_by")
     run = get_object_or_404(runs, public_id=public_id)
-    cases = Case.objects.filter(benchmark=benchmark.pk, pk__in=run.steps.values("case"))
-    cases = cases.exclude(pk__in=hidden_cases(user, benchmark))
-    if not may_order(user, benchmark):
-        cases = cases.filter(Exists(SuggestionsOpened.objects.filter(case=OuterRef("pk"), author=user.pk)))
-    row: Case = get_object_or_404(cases, public_id=case)
+    row: Case = get_object_or_404(drafted_cases(user, run), public_id=case)
     row.benchmark = benchmark
     return run, row
+
+
+def drafted_cases(user: AnyUser, run: DraftingRun) -> QuerySet[Case]:
+    """The cases of a run, for those who run the benchmark, and for authors to whom its suggestions have opened.
+
+    An author who has not opened them must not see them: their own list comes first. A physician who may still decide
+    on the rubric in review must not either, whether they run the benchmark or had opened them before. A run that came
+    with a release has no steps here, and so no cases.
+    """
+    cases = Case.objects.filter(benchmark=run.benchmark_id, pk__in=run.steps.values("case"))
+    cases = cases.exclude(pk__in=hidden_cases(user, run.benchmark))
+    if may_order(user, run.benchmark):
+        return cases
+    return cases.filter(Exists(SuggestionsOpened.objects.filter(case=OuterRef("pk"), author=user.pk)))
 
 
 # Suggestions -------------------------------------------------------------------------------------------------------
@@ -130,5 +136,5 @@ def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:
         opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
         rows = rows.filter(Q(published_in__isnull=False) | Exists(opened))
     suggestion: Suggestion = get_object_or_404(rows, public_id=public_id)
-    suggestion.case.benchmark = benchmark
+    suggestion.case.benchmark = suggestion.run.benchmark = benchmark
     return suggestion

@@ -27,7 +27,7 @@ from consilium.core.commands import CommandForm, form_field
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
-from rubrics.access import get_benchmark
+from rubrics.access import get_benchmark, is_admin
 
 PER_PAGE = 20
 
@@ -155,7 +155,13 @@ def naming(request: SignedInRequest, slug: str, section: str, public_id: str) ->
 
 
 def _report_page(request: SignedInRequest, report: Report, form: NamingForm, status: int = 200) -> HttpResponse:
-    context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN, "naming": form}
+    context = {
+        "benchmark": report.benchmark,
+        "report": report,
+        "open": report.status in OPEN,
+        "naming": form,
+        "administers": is_admin(request.user, report.benchmark),  # some next steps are an admin's alone
+    }
     if report.status == JobStatus.DONE:
         context |= presentation.body(report, **_chosen(request))
     else:

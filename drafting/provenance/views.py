@@ -28,6 +28,7 @@ def origin(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "suggestion": suggestion,
         "trail": trail,
         "runs": runs,
+        "has_steps": runs and access.drafted_cases(request.user, suggestion.run).filter(pk=suggestion.case_id).exists(),
         "graded": graded_responses(suggestion.case, item.criterion) if item is not None else None,
         "consequences": consequences(suggestion.case, item.rubric) if item is not None else [],
     }
