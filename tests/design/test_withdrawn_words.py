@@ -63,7 +63,8 @@ def test_no_message_template_or_script_has_a_withdrawn_phrase() -> None:
 
 # Words of pages before they were rewritten.
 FORMER_WORDS = [
-    "Go on grading", "Saves itself", "Handed in", "Look at it again", "criterion before", "Taken by you", "Put back",
+    "Go on grading", "Saves itself", "Handed in", "Hand in", "Look at it again", "criterion before", "Cannot",
+    "Check the next", "Take", "Taken by you", "Put back",
     "How you hear of your work", "By mail at once", "Work held back", "What is asked of you", "Look into your mail",
     "Decisions leave the house under a pseudonym", "No account? The admin of your benchmark makes one for you",
     "What waits for you", "hidden: shown to nobody who grades", "Who asks", "It may stay", "+55 to gain, −13 to lose",

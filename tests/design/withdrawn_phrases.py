@@ -16,7 +16,8 @@ ENGLISH = {
     # One word for one thing.
     r"\bhand(?:s|ed|ing)? (?:it |them )?in\b|\bsen(?:d|t|ds) off\b": "submit",
     r"\bgo(?:es|ing)? on\b|\bwent on\b": "continue",
-    r"\btaken by\b": "claimed by; taken from: copied from",
+    r"\btaken by\b|^take$|^take (?:the )?next\b": "claimed by, claim; taken from: copied from",
+    r"\bcheck the next\b": "start next check",
     r"\bput(?:s|ting)? back\b|\bgives? back\b": "release (a task)",
     r"\btak(?:e|es|en|ing) back\b|\b(?:take|takes|took) (?:it|them) back\b": "withdraw",
     r"\bthe one before\b|\b(?:criterion|response|item) before(?=\s*$|[.,;:)])": "previous",
@@ -31,7 +32,7 @@ ENGLISH = {
     r"\blog(?:ged)? (?:in|out)\b": "sign in, sign out",
     r"\bwhat most of them\b": "majority vote",
     r"\blarger groups\b": "category mapping",
-    r"\bcannot assess\b": "can’t assess",
+    r"\bcannot assess\b|^cannot$": "can’t assess",
     r"\bpieces? of work\b": "assignment",
     r"\bbr(?:ing|ings|ought) (?:\w+ )?along\b": "import",
     r"\bparted by\b": "separated by",
