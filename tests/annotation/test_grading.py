@@ -215,7 +215,6 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_batch_can_demand_a_note_where_a_criterion_cannot_be_assessed() -> None:
     workshop = build_workshop(explain_cannot_assess=True)
     row = workshop.queue()[0]

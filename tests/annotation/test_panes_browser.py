@@ -316,7 +316,13 @@ def test_the_passage_goes_to_the_criterion_that_the_button_names(new_page: NewPa
     expect(current).to_have_text("Evidence for criterion 2 E")
     last.get_by_text("Evidence for criterion 1").click()
     expect(page.locator(".criterion .quotes q")).to_have_text("can happen")
-    expect(page.locator(".toast")).to_contain_text("Evidence added to criterion 1.")
+    toast = page.locator(".toast").last
+    expect(toast).to_contain_text("Evidence added to criterion 1.")
+    # It lies over the bar, and over no text that is being read.
+    settled = "element => Promise.all(element.getAnimations().map(each => each.finished)) && 0"
+    toast.evaluate(settled)
+    box = toast.bounding_box()
+    assert box and box["y"] + box["height"] <= top_of(page, "#response-pane")
     expect(last).to_be_hidden()
     select_words("black stools")
     page.keyboard.press("Shift+e")

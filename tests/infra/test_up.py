@@ -234,6 +234,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
 
     # Nobody has an account: the first one is made with a code, which is in the terminal and nowhere else.
     code = re.search(r"^  ((?:[A-Z2-9]{4}-){3}[A-Z2-9]{4})$", up.output_file.read_text(), re.M)[1]
+    assert "manage.py add_person you@example.org --creates-benchmarks" in up.output_file.read_text()
     assert "Code from the terminal" in up.get("/")[1]
     assert all(code not in log.read_text() for log in (up.home / "logs").iterdir())
 

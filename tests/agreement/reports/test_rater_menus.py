@@ -9,6 +9,7 @@ from agreement.kinds.fidelity import FidelityForm
 from agreement.selectors.rater_choices import rater_choices
 from scoring.models import JudgeRun
 from tests.agreement.study import make_study
+from tests.factories import JudgeRunFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -26,3 +27,15 @@ def test_physicians_judges_and_imported_verdicts_are_kept_apart() -> None:
     assert menu["Single runs of judges"] == [f"run:{live.public_id}"]
     html = str(FidelityForm(study.benchmark)["judge"])
     assert html.count("<optgroup") == 2
+
+
+def test_a_run_that_was_broken_off_before_its_first_verdict_is_in_no_menu() -> None:
+    """As one with a wrong key is; one that has some verdicts says how many."""
+    study = make_study(cases=2)
+    begun = study.judge("live", lambda pair: "met")
+    JudgeRun.objects.filter(pk=begun.pk).update(status=JudgeRun.Status.INCOMPLETE, expected=500, imported=False)
+    dead = JudgeRunFactory(judge=begun.judge, status=JudgeRun.Status.INCOMPLETE, expected=500)
+    offers = {offer.rater: offer for offer in rater_choices(study.benchmark)}
+    assert f"run:{dead.public_id}" not in offers
+    n = begun.verdicts.count()
+    assert n and f"incomplete, {n} of 500 verdicts" in offers[f"run:{begun.public_id}"].choice

@@ -127,6 +127,7 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert [[float(line[name]) for name in ("value", "low", "high")] for line in weeks] == [pytest.approx([0.85, *raw])]
     page = signed_in(scene.admin).get(f"{scene.base}/{member.pk}/").content.decode()
     assert "figure-svg" in page
+    assert "Week of" in page and not re.search(r"\d{4}-W\d\d", page)  # a date, and no number of a week
     assert str(scene.annotator) in page
     assert str(scene.annotator) not in signed_in(scene.researcher).get(f"{scene.base}/").content.decode()
 
