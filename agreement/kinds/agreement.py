@@ -16,7 +16,7 @@ from agreement.forms import TwoRatersForm
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken, with_n
+from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, row_label, split_broken, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -183,7 +183,7 @@ def _row(report: Report, row: Row) -> Context:
     name = row["slice"]
     return {
         **split_broken(row),
-        "label": _("All") if name == "all" else name.removeprefix("candidate:"),
+        "label": row_label(name),
         "is_all": name == "all",
         "url": pairs_url(report, name),
         "figures": [number(row, coefficient.key) for coefficient in _SHOWN],

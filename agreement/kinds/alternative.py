@@ -17,7 +17,7 @@ from agreement.judged.alternative import ALL, alternative, checked_group, read_b
 from agreement.judged.coverage import coverage_remarks
 from agreement.judged.training_overlap import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import raters_table
+from agreement.kinds.shared import raters_table, row_label
 from agreement.models import Report
 from agreement.reports.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.reports.interval_facts import interval_facts
@@ -228,7 +228,7 @@ def _many_raters(report: Report) -> Context:
 
 def _meta(row: Row) -> Context:
     names = ("mf1", "f1_met", "f1_not_met", "precision_met", "recall_met", "raw", "kappa")
-    return {**row, "figures": {name: number(row, name) for name in names}}
+    return {**row, "label": row_label(row["slice"]), "figures": {name: number(row, name) for name in names}}
 
 
 def verdict(summary: Row, judge: str) -> str:

@@ -15,7 +15,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates
 from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, with_n
+from agreement.kinds.shared import headline, judged_by, raters_table, row_label, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -223,7 +223,7 @@ def _row(report: Report, row: Row) -> Context:
     name = row["slice"]
     return {
         **row,
-        "label": _("All") if name == "all" else candidate_of(name),
+        "label": row_label(name),
         "is_all": name == "all",
         "url": pairs_url(report, name),
         "figures": {key: number(row, key) for key in ("mf1_a", "mf1_b", "difference")},
@@ -238,7 +238,7 @@ def figures(report: Report) -> Iterator[Figure]:
     with_interval = any(row[f"mf1_{key}_low"] is not None for row in rows for key in ("a", "b"))
 
     def label(row: Row) -> str:
-        return with_n(_("All") if row["slice"] == "all" else candidate_of(row["slice"]), row["n_pairs"])
+        return with_n(row_label(row["slice"]), row["n_pairs"])
 
     both = [
         charts.Point(

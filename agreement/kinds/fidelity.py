@@ -15,7 +15,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
 from agreement.judged.training_overlap import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken, with_n
+from agreement.kinds.shared import headline, raters_table, row_label, split_broken, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -206,7 +206,7 @@ def _table(report: Report, name: str) -> list[Row]:
 def _row(report: Report, row: Row) -> Context:
     return {
         **row,
-        "label": _("All") if row["slice"] == "all" else candidate_of(row["slice"]),
+        "label": row_label(row["slice"]),
         "is_all": row["slice"] == "all",
         "url": pairs_url(report, row["slice"]),
         "figures": {key: number(row, f"mf1_{key}") for key in ("judge_a", "judge_b", "mean", "ceiling", "gap")},
@@ -271,7 +271,7 @@ def figures(report: Report) -> Iterator[Figure]:
     }
     points = [
         charts.Point(
-            with_n(_("All") if row["slice"] == "all" else candidate_of(row["slice"]), row["n_pairs"]),
+            with_n(row_label(row["slice"]), row["n_pairs"]),
             row[f"mf1_{key}"],
             row[f"mf1_{key}_low"],
             row[f"mf1_{key}_high"],

@@ -15,7 +15,7 @@ from agreement.counting.inputs import join
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import raters_table
+from agreement.kinds.shared import raters_table, row_label
 from agreement.models import Report
 from agreement.powered import powered_scores
 from agreement.reports.interval_facts import interval_facts
@@ -219,6 +219,7 @@ def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Cont
     overall = row["slice"] == OVERALL
     return {
         **row,
+        "label": row_label(row["slice"]),
         "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
         "power": Number(row["lambda"], digits=2).shown,
         "ratio": Number(row["width_ratio"], digits=2).shown,

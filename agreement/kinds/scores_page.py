@@ -13,6 +13,7 @@ from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
 from agreement.kinds.powered import powered_number
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
+from agreement.kinds.shared import row_label
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
 from agreement.reports.links import pairs_url
@@ -263,7 +264,7 @@ def _of_slice(report: Report, row: Row) -> Context:
     whole = row["slice"] == "all"
     return {
         **row,
-        "label": _("All") if whole else row["slice"].removeprefix("candidate:"),
+        "label": row_label(row["slice"]),
         "is_all": whole,
         "url": pairs_url(report, row["slice"]),
     }

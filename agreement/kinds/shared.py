@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from agreement.reports.sentences import listed
 from agreement.reports.tables import Row, Table
 from consilium.core.out_folder import OutTable
+from rubrics.slice_words import slice_words
 from scoring.selectors import provenance
 from scoring.selectors.raters import Rater
 
@@ -76,6 +77,15 @@ def split_broken(row: Row) -> Row:
 def candidate_of(slice_name: str) -> str:
     """The candidate's name if the slice is of one candidate; any other slice unchanged."""
     return slice_name.removeprefix("candidate:")
+
+
+def row_label(slice_name: str) -> str:
+    """What pages call a row of a table by slice: all, the candidate, or the slice in words (files keep its code)."""
+    if slice_name == "all":
+        return _("All")
+    if slice_name.startswith("candidate:"):
+        return candidate_of(slice_name)
+    return slice_words(slice_name)
 
 
 def drafted_words(rubric_set: Mapping[str, Any]) -> list[str]:

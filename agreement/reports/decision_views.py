@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.kinds import kind_of
+from agreement.kinds.shared import row_label
 from agreement.reports.evidence import behind, decided
 from agreement.scoreboard.case_sets import parted
 from agreement.selectors.rater_choices import shown_name
@@ -18,6 +19,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from consilium.core.labels import OUTCOME_LABELS
+from rubrics.slice_words import slice_words
 
 PER_PAGE = 50
 _WORDS = {
@@ -56,7 +58,8 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "benchmark": report.benchmark,
         "report": report,
         "slice": slice_name,
-        "part": part,
+        "slice_label": row_label(slice_name),
+        "part": slice_words(part),
         "candidate": candidate,
         "rater_a": shown_name(report.benchmark, evidence.rater_a),
         "rater_b": shown_name(report.benchmark, evidence.rater_b) if evidence.rater_b else "",

@@ -1,15 +1,16 @@
-"""axe finds nothing on any page, in either theme and either language, no withdrawn phrase is shown, and pages fit.
+"""axe finds nothing on any page, in either theme and either language, no code or withdrawn phrase is shown, all fits.
 
 Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page
 after the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what
-words can break; then the window is made narrow, as on a phone, at a zoom of 200% or on a tablet in turn, and nothing
-may be cut off. What is shown contains no phrase of `tests/design/withdrawn_phrases.py`. The full size
-(``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every dialog.
+words can break; then the window is made narrow, as on a phone, at a zoom of 200% and on a tablet, and nothing may be
+cut off. What is shown contains no phrase of `tests/design/withdrawn_phrases.py`, and no code of an axis, a slice or a
+week. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every dialog.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -43,6 +44,12 @@ OF_THE_WORDS = [
     "form-field-multiple-labels", "empty-heading", "empty-table-header", "page-has-heading-one", "landmark-unique",
 ]  # fmt: skip
 WIDTH, HEIGHT = 1280, 900
+# Pages have words for them; files and the texts of requests (`.sent`) have the codes, and so has the page that asks
+# for tags of safety.
+CODES = re.compile(
+    r"\b(?:axis(?!:safety)|register|difficulty|language|sign):[a-z]\w*|\b\d{4}-W\d\d\b"
+    r"|\b(?:communication_quality|context_awareness|instruction_following)\b"
+)
 BANK = Path(settings.BASE_DIR) / "rubrics" / "bank" / "consensus.jsonl"
 
 
@@ -63,7 +70,8 @@ def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, liv
             try:
                 findings = looks[turn % len(looks)](page, f"{live_server.url}{entry.url}")
                 findings += withdrawn_on(page, contents)
-                findings += in_a_narrow_window(page, NARROW_WIDTHS[turn // len(looks) % len(NARROW_WIDTHS)])
+                findings += codes_on(page)
+                findings += in_narrow_windows(page)
             except NoDocument:
                 continue
             turn += 1
@@ -113,13 +121,27 @@ def withdrawn_on(page: Page, contents: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
+def codes_on(page: Page) -> list[tuple[str, str]]:
+    text = page.evaluate(
+        """() => {
+            const copy = document.body.cloneNode(true);
+            const codes = copy.querySelectorAll("script, style, template, textarea, pre, code, .sent");
+            for (const part of codes) part.remove();
+            return copy.textContent;
+        }"""
+    )
+    return [("any language", f"shows the code {code!r}") for code in sorted(set(CODES.findall(text)))]
+
+
 def wear(page: Page, theme: str) -> None:
     page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
 
 
-def in_a_narrow_window(page: Page, width: int) -> list[tuple[str, str]]:
-    page.set_viewport_size({"width": width, "height": HEIGHT})
-    findings = [(f"{width} px", line) for line in cut_off(page)]
+def in_narrow_windows(page: Page) -> list[tuple[str, str]]:
+    findings = []
+    for width in NARROW_WIDTHS:
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        findings += [(f"{width} px", line) for line in cut_off(page)]
     page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     return findings
 

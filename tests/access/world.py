@@ -522,7 +522,8 @@ def build_world(suffix: str = "") -> World:
         slug="own", title="Own benchmark", admin=users["admin"], researcher=users["researcher"]
     )
     other = BenchmarkFactory(slug="other", title="Other benchmark", admin=users["other_admin"])
-    cases = [CaseFactory(benchmark=benchmark, key=f"case-{n}") for n in range(3)]
+    # An axis whose code has a blank in its words: no page may show the code.
+    cases = [CaseFactory(benchmark=benchmark, key=f"case-{n}", rubric__axis="context_awareness") for n in range(3)]
     names = (canaries["candidate"], canaries["other candidate"])
     candidates = [
         CandidateFactory(benchmark=benchmark, name=name, metadata={"vendor": canaries["candidate's metadata"]})
