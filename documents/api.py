@@ -104,7 +104,7 @@ class DocumentSerializer(Plain):
 
 
 class DocumentChangesSerializer(StrictSerializer, CommandSerializer):
-    """What is to be changed about a document; what is left out stays."""
+    """What is to be changed about a document; what is not given stays."""
 
     commands = (DocumentDetails, LicenceTerms)
     jurisdictions = serializers.ListField(child=serializers.CharField(max_length=3), max_length=300, required=False)
@@ -129,7 +129,7 @@ class PassageSerializer(Plain):
 
 
 class NewDocumentsSerializer(StrictSerializer, CommandSerializer):
-    """A file of documents, and what holds for each of them that does not say otherwise itself."""
+    """A file of documents, and what applies to each of them that does not say otherwise itself."""
 
     commands = (DocumentDetails, LicenceTerms)
     file = serializers.FileField(max_length=255)

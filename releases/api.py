@@ -34,13 +34,13 @@ def _names() -> serializers.ListField:
 
 
 class StoredOptionsSerializer(CommandSerializer):
-    """What a release holds."""
+    """What a release contains."""
 
     commands = (ReleaseOptions,)
 
 
 class ReleaseSerializer(serializers.Serializer[Release]):
-    """A release. ``digest`` is the SHA-256 of its SHA256SUMS; ``facts`` hold counts, files, and what has changed."""
+    """A release. ``digest`` is the SHA-256 of its SHA256SUMS; ``facts`` contain counts, files, and what has changed."""
 
     id = serializers.CharField(source="public_id")
     public_id = serializers.CharField(help_text="The same as `id`.")

@@ -16,7 +16,7 @@ from rubrics.access import get_benchmark
 
 class OfferSerializer(serializers.Serializer[Any]):
     """A rater that has decisions: its name as commands and reports take it. ``note`` is there where older runs of a
-    judge hold more than the runs that its name stands for.
+    judge contain more than the runs that its name means.
     """
 
     rater = serializers.CharField()

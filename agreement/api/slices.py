@@ -78,7 +78,7 @@ class SliceParametersSerializer(serializers.Serializer[Any]):
 
 
 class DrawnSerializer(serializers.Serializer[Any]):
-    """What the rule takes as things stand, with the mean score of each candidate over all cases and over those."""
+    """What the rule takes now, with the mean score of each candidate over all cases and over those."""
 
     rater = serializers.CharField()
     n_taken = serializers.SerializerMethodField()
@@ -175,7 +175,7 @@ class SliceCases(APIView):
 
 
 class SliceRetirement(APIView):
-    """Offer a slice no longer; reports that name it stand."""
+    """Offer a slice no longer; reports that name it are unchanged."""
 
     @extend_schema(request=None, responses=SliceDetailSerializer, operation_id="slices_retire")
     def post(self, request: Request, slug: str, name: str) -> Response:

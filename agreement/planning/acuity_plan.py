@@ -55,7 +55,7 @@ class Ambiguity(_Part):
 
 
 class PlanDocument(_Part):
-    """A plan. ``levels`` stand in the order that ``order`` names; ``judge`` is empty where no judge reads responses."""
+    """A plan. ``levels`` are in the order that ``order`` names; ``judge`` is empty where no judge reads responses."""
 
     levels: list[str] = Field(min_length=MIN_LEVELS, max_length=MAX_LEVELS)
     order: Literal["lowest-first", "highest-first"] = "lowest-first"

@@ -52,7 +52,7 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
 
 
 class ReportNamingSerializer(StrictSerializer, CommandSerializer):
-    """What people call a report, what they note about it, and whether lists leave it out."""
+    """What people call a report, what they note about it, and whether lists show it."""
 
     commands = (ReportNaming,)
 
@@ -67,7 +67,7 @@ class ReportSerializer(serializers.Serializer[Report]):
     interval = serializers.CharField(help_text="The interval rule; empty in reports from before there was a choice.")
     name = serializers.CharField(help_text="That people gave it; empty for its title.")
     note = serializers.CharField()
-    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when lists on pages leave it out.")
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when lists on pages do not show it.")
     status = StateField(JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
@@ -118,7 +118,7 @@ REPORT_DETAIL = PolymorphicProxySerializer(
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """So many things of one kind that changed: ``in_words`` in the language of the request."""
+    """How many things of one kind changed: ``in_words`` in the language of the request."""
 
     what = serializers.CharField()
     n = serializers.IntegerField()
@@ -131,7 +131,7 @@ class FreshnessSerializer(serializers.Serializer[Any]):
     fresh = serializers.BooleanField(allow_null=True)
     since = serializers.DateTimeField()
     input_digest = serializers.CharField(help_text="Of what went into the report.")
-    digest_now = serializers.CharField(help_text="Of the same as it stands now; empty where it cannot be read.")
+    digest_now = serializers.CharField(help_text="Of the same as it is now; empty where it cannot be read.")
     changes = ChangeSerializer(many=True)
     reason = serializers.CharField(help_text="Why the inputs cannot be read any more, where they cannot.")
 
@@ -212,7 +212,7 @@ class ReportDetail(APIView):
 
     @extend_schema(request=ReportNamingSerializer, responses=REPORT_DETAIL, operation_id="reports_name")
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give the report a name or a note, archive it, or take it back; what is left out stays."""
+        """Give the report a name or a note, archive it, or restore it; what is not given stays."""
         report = access.get_report(request.user, slug, public_id)
         serializer = ReportNamingSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
@@ -336,7 +336,7 @@ class Workbook(APIView):
 
 
 class Recompute(APIView):
-    """The same report once more, as a new one: what was computed before stands."""
+    """The same report once more, as a new one: what was computed before stays."""
 
     @extend_schema(request=None, responses={201: RecomputedSerializer}, operation_id="reports_recompute")
     def post(self, request: Request, slug: str, public_id: str) -> Response:

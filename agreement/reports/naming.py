@@ -26,7 +26,7 @@ class StillComputed(DomainError):
 
 @command(frozen=True, slots=True)
 class ReportNaming:
-    """What people call a report, what they note about it, and whether lists leave it out."""
+    """What people call a report, what they note about it, and whether lists show it."""
 
     name: Annotated[
         str,
@@ -40,7 +40,7 @@ class ReportNaming:
     ] = ""
     archived: Annotated[
         bool,
-        Field(description="Whether lists leave it out unless they are asked for archived reports."),
+        Field(description="Whether lists show it only where they are asked for archived reports."),
         Label(
             gettext_lazy("Archived"),
             gettext_lazy(

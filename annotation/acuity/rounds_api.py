@@ -110,7 +110,7 @@ class AskedSerializer(Plain):
 
 
 class VoteLineSerializer(Plain):
-    """A level, the border of two, or why somebody could not tell, in words, and how many votes it has."""
+    """A level, the border of two, or why someone could not tell, in words, and how many votes it has."""
 
     label = serializers.CharField()  # type: ignore[assignment]  # DRF has an attribute of this name, too
     n = serializers.IntegerField()
@@ -259,7 +259,7 @@ def ruling_requests(request: Request) -> Response:
 )
 @api_view(["GET", "POST"])
 def ruling_request(request: Request, public_id: str) -> Response:
-    """One case with its votes, without names; POST rules on it for good, 409 where somebody has ruled meanwhile."""
+    """One case with its votes, without names; POST rules on it for good, 409 where someone has ruled meanwhile."""
     is_post = request.method == "POST"
     row = access.get_ruling_request(request.user, public_id, ruled_by_others=is_post)
     if not is_post:

@@ -64,7 +64,7 @@ def members(request: Request, slug: str, public_id: str) -> Response:
     """List the members of a group, or give a person a part in it.
 
     All at once: the people of one group.
-    Who never signed in is invited by mail; without a mail server the answer shows the link, once.
+    Who never signed in is invited by email; without a mail server the answer shows the link, once.
     """
     if request.method == "GET":
         row = access.get_group(request.user, slug, public_id)
@@ -159,7 +159,7 @@ def batches(request: Request, slug: str) -> Response:
 @extend_schema(request=serializers.NewBatchSerializer, responses=serializers.PlanSerializer)
 @api_view(["POST"])
 def batch_preview(request: Request, slug: str) -> Response:
-    """What such a batch would hold, and the load of each physician; nothing is written."""
+    """What such a batch would contain, and the load of each physician; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
     plan = services.plan_batch(**_chosen(benchmark, serializers.NewBatchSerializer(data=request.data)))
     return Response(serializers.PlanSerializer(plan).data)

@@ -61,13 +61,13 @@ class NewMemberSerializer(MemberSerializer):
     invitation = serializers.ChoiceField(
         choices=["mail", "link", "link_before", "operator", "link_elsewhere", "none"],
         read_only=True,
-        help_text="mail: sent to the address. link: no mail server is set; hand `link` on. link_before: one that was "
-        "given before still works. operator: no mail server is set, and the account has a password or a part elsewhere "
-        "already; whoever runs the server makes the link. link_elsewhere: the person has signed in before, by a link "
-        "that another admin passed on; read `warning`. none: the person has signed in before.",
+        help_text="`mail`: sent to the address. `link`: no mail server is set; hand `link` on. `link_before`: one that "
+        "was given before still works. `operator`: no mail server is set, and the account has a password or a part "
+        "elsewhere already; the server administrator makes the link. `link_elsewhere`: the person has signed in "
+        "before, by a link that another admin passed on; read `warning`. `none`: the person has signed in before.",
     )
     link = serializers.CharField(
-        read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where mailed."
+        read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where emailed."
     )
     warning = serializers.CharField(read_only=True, help_text="Says who else may have the password; mostly empty.")
 
@@ -80,7 +80,7 @@ class MemberChangeSerializer(StrictSerializer, Plain):
 
 
 class FilterSerializer(StrictSerializer, CommandSerializer):
-    """Which responses a batch draws from; what is left out leaves nothing out."""
+    """Which responses a batch draws from; a field that is not given includes everything."""
 
     commands = (ResponseFilter,)
 
@@ -223,7 +223,8 @@ class BatchSerializer(StrictSerializer, Plain):
     specialty_match = serializers.CharField(read_only=True)
     lease_hours = serializers.IntegerField(read_only=True, allow_null=True)
     match_languages = serializers.BooleanField(
-        read_only=True, help_text="Whether nobody gets a case in a language that, by their profile, they do not read."
+        read_only=True,
+        help_text="Whether each physician gets only cases in languages that, by their profile, they read.",
     )
     explain_cannot_assess = serializers.BooleanField(read_only=True)
     due_date = serializers.DateField(allow_null=True, required=False)
@@ -235,7 +236,7 @@ class BatchSerializer(StrictSerializer, Plain):
     progress = serializers.DictField(
         child=serializers.IntegerField(),
         read_only=True,
-        help_text="Assignments by stage, as on the page of batches; `free` are those that nobody has. Work that nobody "
+        help_text="Assignments by stage, as on the page of batches; `free` are those that no one has. Work that no one "
         "checks is `accepted` once it is submitted. What a closed batch left undone is `not_done` or `not_checked`.",
     )
 
@@ -326,7 +327,7 @@ class SkipSerializer(StrictSerializer, Plain):
 
 
 class AssignmentSerializer(Plain):
-    """One piece of the physician's own work. Which candidate answered stands nowhere."""
+    """One piece of the physician's own work. Which candidate answered is nowhere in it."""
 
     id = serializers.CharField(source="public_id")
     benchmark = serializers.CharField(source="batch.group.benchmark.slug")
@@ -373,7 +374,7 @@ class GradingRowSerializer(Plain):
 
 
 class ReadingSerializer(Plain):
-    """What a piece of work is about."""
+    """What an assignment is about."""
 
     conversation = TurnSerializer(many=True)
     response = serializers.CharField()
@@ -486,7 +487,7 @@ class AdjudicationListSerializer(Plain):
         return len(row.criteria)
 
     def get_held(self, row: Any) -> bool:
-        """Taken by whoever asks."""
+        """Anyone who asks can claim it."""
         return row.adjudicator_id is not None
 
     def get_between_groups(self, row: Any) -> bool:

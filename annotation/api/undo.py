@@ -26,7 +26,7 @@ def _me(request: Request) -> User:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
-    """Undo handing work in, within 15 seconds and before somebody else continues with it; else 409."""
+    """Undo submitting work, within 15 seconds and before someone else continues with it; else 409."""
     row = access.get_own_assignment(request.user, public_id)
     services.undo_submit(assignment=row, annotator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -35,7 +35,7 @@ def submit(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def accept(request: Request, public_id: str) -> Response:
-    """Undo accepting a check, within 15 seconds and before somebody else continues with it; else 409."""
+    """Undo accepting a check, within 15 seconds and before someone else continues with it; else 409."""
     assignment = access.get_own_check(request.user, public_id)
     services.undo_accept(assignment=assignment, checker=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -44,7 +44,7 @@ def accept(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def finish(request: Request, public_id: str) -> Response:
-    """Undo ending an adjudication, within 15 seconds and before somebody else continues with it; else 409."""
+    """Undo ending an adjudication, within 15 seconds and before someone else continues with it; else 409."""
     row = access.get_own_adjudication(request.user, public_id)
     services.undo_finish(adjudication=row, adjudicator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -152,7 +152,7 @@ def skip(request: Request, public_id: str) -> Response:
 @extend_schema(responses=serializers.CheckListSerializer(many=True), parameters=LISTED, operation_id="checks_list")
 @api_view(["GET"])
 def checks(request: Request) -> Response:
-    """Work of your group that waits for a check, and what you hold."""
+    """Work of your group that waits for a check, and what you have claimed."""
     ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
     ids += access.held_checks(request.user).values_list("pk", flat=True)
     rows = in_benchmark(request, Assignment.objects.filter(pk__in=ids), "batch__group__benchmark")
@@ -202,7 +202,7 @@ def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response 
 @extend_schema(responses=serializers.CheckSerializer)
 @api_view(["GET"])
 def check(request: Request, public_id: str) -> Response:
-    """A check that you hold: the response and the annotator's decisions."""
+    """A check that you have claimed: the response and the annotator's decisions."""
     return Response(_check(access.get_held_check(request.user, public_id)))
 
 
@@ -298,7 +298,7 @@ def check_release(request: Request, public_id: str) -> Response:
 )
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
-    """Conflicts that you hold or may take: those you hold, then the lowest agreement, then those you released."""
+    """Conflicts that you have claimed or may claim: yours, then the lowest agreement, then those you released."""
     rows = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
     rows = in_order_of_adjudication(access.with_batch(rows).select_related("group__benchmark"), _me(request))
     return page_of(request, rows, serializers.AdjudicationListSerializer)
@@ -347,7 +347,7 @@ def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> 
 @extend_schema(responses=serializers.AdjudicationSerializer)
 @api_view(["GET"])
 def adjudication(request: Request, public_id: str) -> Response:
-    """An adjudication that you hold: the response, and what the raters said, as A and B."""
+    """An adjudication that you have claimed: the response, and what the raters said, as A and B."""
     return Response(_adjudication(access.get_held_adjudication(request.user, public_id)))
 
 

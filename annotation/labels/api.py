@@ -280,7 +280,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
         help_text="Of levels: the next level up, in a vote between the two.",
     )
     reason = serializers.ChoiceField(
-        LabelAnswer.Reason.choices, allow_blank=True, default="", help_text="Why somebody cannot tell."
+        LabelAnswer.Reason.choices, allow_blank=True, default="", help_text="Why someone cannot tell."
     )
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
     note = serializers.CharField(max_length=MAX_NOTE_LENGTH, allow_blank=True, default="")

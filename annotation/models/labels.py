@@ -314,7 +314,7 @@ class LabelAnswer(models.Model):
     """
 
     class Reason(models.TextChoices):
-        """Why somebody cannot tell."""
+        """Why someone cannot tell."""
 
         MISSING_FACT = "missing-fact", _("A fact is missing")
         SEVERAL_PROBLEMS = "several-problems", _("More than one problem")

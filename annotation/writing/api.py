@@ -53,7 +53,7 @@ class WritingTurnSerializer(Plain):
 
 
 class ReferenceSerializer(Plain):
-    """An answer that stands beside the editor; ``place`` counts from 0 and names it."""
+    """An answer that is shown beside the editor; ``place`` counts from 0 and names it."""
 
     place = serializers.IntegerField()
     letter = serializers.CharField()
@@ -82,7 +82,7 @@ class DraftSerializer(StrictSerializer, Plain):
 
 
 class HandInSerializer(StrictSerializer, Plain):
-    """The version that you hand in; ``attested``: written yourself and without AI tools."""
+    """The version that you submit; ``attested``: written yourself and without AI tools."""
 
     version = serializers.IntegerField(min_value=1, max_value=LARGEST_VERSION)
     attested = serializers.BooleanField(default=False)

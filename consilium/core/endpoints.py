@@ -35,10 +35,10 @@ class Pages(LimitOffsetPagination):
     @classmethod
     def parameters(cls) -> list[OpenApiParameter]:
         """The parameters of a paginated list in the schema."""
-        limits = f"at most so many rows (default {cls.default_limit}, at most {cls.max_limit})"
+        limits = f"maximum number of rows (default {cls.default_limit}, at most {cls.max_limit})"
         return [
             OpenApiParameter("limit", int, description=limits),
-            OpenApiParameter("offset", int, description="skip so many rows"),
+            OpenApiParameter("offset", int, description="how many rows to skip"),
         ]
 
 

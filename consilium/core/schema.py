@@ -34,7 +34,7 @@ class RefusalSerializer(serializers.Serializer[Any]):
 
 
 class FaultSerializer(serializers.Serializer[Any]):
-    """A fault of a file or of what was sent; line 0 is the whole, and `field` may be empty."""
+    """An error in a file or in what was sent; line 0 is the whole, and `field` may be empty."""
 
     line = serializers.IntegerField(help_text="Counts from 1: the line of a file, or the place in a list.")
     field = serializers.CharField(allow_blank=True)
@@ -47,7 +47,7 @@ class RuleRefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
     errors = FaultSerializer(many=True, required=False)  # type: ignore[assignment]
     error_total = serializers.IntegerField(
-        required=False, help_text="How many faults there are; `errors` lists the first ones."
+        required=False, help_text="How many errors there are; `errors` lists the first ones."
     )
 
 

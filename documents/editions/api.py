@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class OldCitationSerializer(serializers.Serializer[Any]):
-    """A citation of an earlier edition; ``match`` is null until somebody has looked for its words."""
+    """A citation of an earlier edition; ``match`` is null until someone has looked for its words."""
 
     passage = serializers.CharField(source="passage.public_id")
     locator = serializers.CharField(source="passage.locator")

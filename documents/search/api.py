@@ -78,7 +78,7 @@ class HitsSerializer(serializers.Serializer[Any]):
     responses=HitsSerializer,
     parameters=[
         OpenApiParameter("q", str, required=True, description="words; nothing in them is syntax"),
-        OpenApiParameter("limit", int, description=f"at most so many passages (default 20, at most {MAX_LIMIT})"),
+        OpenApiParameter("limit", int, description=f"maximum number of passages (default 20, at most {MAX_LIMIT})"),
         *FILTERS,
     ],
     operation_id="passages_search",

@@ -51,12 +51,12 @@ class LicenceTerms:
     ] = False
     may_quote: Annotated[
         bool,
-        Field(description="Exports may hold the words of passages; otherwise they hold locators alone."),
+        Field(description="Exports may contain the words of passages; otherwise they contain locators alone."),
         Label(_("Exports may quote passages")),
     ] = False
     may_redistribute: Annotated[
         bool,
-        Field(description="Whoever reads the documents may download the original file."),
+        Field(description="Everyone who reads the documents may download the original file."),
         Label(_("The original file may be redistributed")),
     ] = False
 

@@ -44,7 +44,7 @@ class RecipeSerializer(Plain):
 
 
 class RecipeWithContentSerializer(RecipeSerializer):
-    """A version with all that it holds. ``docs/formats.md`` names the fields of ``content``."""
+    """A version with all its contents. ``docs/formats.md`` names the fields of ``content``."""
 
     content = stored_field(RecipeContent)
 
@@ -169,7 +169,7 @@ def versions(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["PUT"], request=TermsSerializer, responses=TermsSerializer, operation_id="drafting_terms_save")
 @api_view(["GET", "PUT"])
 def terms(request: Request, slug: str) -> Response:
-    """Show or set how the benchmark uses suggestions; for its admins. A field that is left out has its default."""
+    """Show or set how the benchmark uses suggestions; for its admins. A field that is not given has its default."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method == "PUT":
         payload = valid(TermsSerializer(data=request.data))

@@ -56,7 +56,7 @@ class RecipeModel(PricedConfig):
 
 
 class Prompt(StrictConfig):
-    """The texts of a stage in one language. Texts from outside stand where ``user`` names them, as ``{{case}}``."""
+    """The texts of a stage in one language. Texts from outside are where ``user`` names them, as ``{{case}}``."""
 
     system: str = Field(min_length=1, max_length=MAX_PROMPT_LENGTH)
     user: str = Field(min_length=1, max_length=MAX_PROMPT_LENGTH)
@@ -96,7 +96,7 @@ class RecipeFilters(StrictConfig):
 
 
 class RecipeContent(StrictConfig):
-    """A recipe. ``form``: *evidence* drafts from passages, *direct* in one request without them, *generic* asks nobody.
+    """A recipe. ``form``: *evidence* drafts from passages, *direct* in one request without them, *generic* no model.
 
     ``models`` has each model that a stage asks.
     """

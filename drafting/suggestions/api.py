@@ -97,7 +97,7 @@ class WithdrawSerializer(StrictSerializer, Plain):
 
 
 class WithdrawnSerializer(Plain):
-    """How many were withdrawn; those on which somebody has decided stay."""
+    """How many were withdrawn; those on which someone has decided stay."""
 
     withdrawn = serializers.IntegerField()
 
@@ -170,7 +170,7 @@ def open_case(request: Request, slug: str) -> Response:
 
 @extend_schema(
     request=SuggestionDecisionSerializer,
-    responses={200: SuggestionSerializer, 409: OpenApiResponse(description="It stands in the draft.")},
+    responses={200: SuggestionSerializer, 409: OpenApiResponse(description="It is in the draft.")},
 )
 @api_view(["POST"])
 def decision(request: Request, slug: str, public_id: str) -> Response:
@@ -193,7 +193,7 @@ def decision(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(request=WithdrawSerializer, responses=WithdrawnSerializer)
 @api_view(["POST"])
 def withdraw(request: Request, slug: str) -> Response:
-    """Withdraw suggestions on which nobody has decided: by ids, or all of a run. For admins."""
+    """Withdraw suggestions on which no one has decided: by ids, or all of a run. For admins."""
     benchmark = get_administered_benchmark(request.user, slug)
     sent = valid(WithdrawSerializer(data=request.data))
     if ("suggestions" in sent) == ("run" in sent):

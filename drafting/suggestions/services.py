@@ -72,7 +72,7 @@ def read(*, suggestion: Suggestion, seconds: int, by: User, at: datetime) -> Sug
 
 @transaction.atomic
 def withdraw(*, suggestions: Collection[Suggestion], by: User, at: datetime) -> int:
-    """Withdraw suggestions on which nobody has decided; returns how many. Others stay as they are."""
+    """Withdraw suggestions on which no one has decided; returns how many. Others stay as they are."""
     rows = Suggestion.objects.filter(pk__in=[row.pk for row in suggestions], state=State.OPEN)
     locked = [row.pk for row in rows.select_for_update().order_by("pk")]
     return Suggestion.objects.filter(pk__in=locked, state=State.OPEN).update(state=State.WITHDRAWN, put_aside=False)

@@ -34,7 +34,7 @@ class ReleaseOptions:
         bool,
         Field(
             description="Scales, labels, reference sets, runs and readings on how urgent cases are. Readings of judges "
-            "stand beside responses only."
+            "are beside responses only."
         ),
         Label(gettext_lazy("Acuity: labels, reference sets and readings")),
     ] = False

@@ -37,7 +37,7 @@ Plain = serializers.Serializer[Any]
 
 
 class UsageSerializer(Plain):
-    """In how many rubrics of the benchmark an item stands."""
+    """In how many rubrics of the benchmark an item is."""
 
     published = serializers.IntegerField()
     drafts = serializers.IntegerField()
@@ -69,7 +69,7 @@ class BankItemSerializer(Plain):
 
 
 class BankSerializer(Plain):
-    """A bank that was brought along."""
+    """A bank that was imported."""
 
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -98,6 +98,6 @@ def bank(request: Request, slug: str) -> Response:
 @extend_schema(responses=BankSerializer(many=True), parameters=PAGED, operation_id="banks_list")
 @api_view(["GET"])
 def banks(request: Request, slug: str) -> Response:
-    """List the banks that were brought along, those out of use as well."""
+    """List the banks that were imported, those out of use as well."""
     benchmark = access.get_written_benchmark(request.user, slug)
     return page_of(request, Bank.objects.filter(benchmark=benchmark).order_by("slug"), BankSerializer)

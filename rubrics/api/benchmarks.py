@@ -147,7 +147,7 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def responses(request: Request, slug: str) -> Response:
-    """List responses, or add some: all or none; a fault's line is the place in the list, from 1."""
+    """List responses, or add some: all or none; an error's line is the place in the list, from 1."""
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")

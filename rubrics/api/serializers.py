@@ -41,7 +41,7 @@ class BenchmarkSerializer(StrictSerializer, Plain):
     maps = serializers.DictField(
         child=serializers.DictField(child=serializers.CharField()),
         read_only=True,
-        help_text="From tags to larger groups: specialty, task and register.",
+        help_text="From tags to categories: specialty, task and register.",
     )
     is_demo = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -75,7 +75,7 @@ class CaseSerializer(Plain):
 
 
 class CitationSerializer(Plain):
-    """A passage that a criterion rests on. The quotation must stand in the passage word for word."""
+    """A passage that a criterion rests on. The quotation must be in the passage word for word."""
 
     passage = serializers.CharField(help_text="The public id of a passage of this benchmark.")
     start = serializers.IntegerField(
@@ -239,8 +239,8 @@ def _previews(job: models.ImportJob) -> list[dict[str, Any]]:
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
     ``candidate_kind``; cases, responses and rubrics as a table ``columns`` (JSON: what the column with each heading
-    holds), ``encoding``, ``delimiter``, and ``preview`` (true: nothing is written, ``counts.previews`` has what would
-    be, and ``faults`` what an import would refuse); decisions and meta_eval ``group``; verdicts ``judge``,
+    contains), ``encoding``, ``delimiter``, and ``preview`` (true: nothing is written, ``counts.previews`` has what
+    would be, and ``faults`` what an import would refuse); decisions and meta_eval ``group``; verdicts ``judge``,
     ``candidate``, ``replicate`` (0, 1, …); bank ``bank``, ``licence``; rubrics ``author`` (the address of the author
     who wrote them); acuity ``dataset``, ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or
     chat), ``preview`` (as above); votes ``group``, ``scale``. Rubric sets have an endpoint of their own.

@@ -40,7 +40,7 @@ class AuditFilterSerializer(Plain):
 
 
 class AuditSerializer(Plain):
-    """An audit; ``readings`` are asked, ``done`` of them handed in."""
+    """An audit; ``readings`` are asked, ``done`` of them submitted."""
 
     id = serializers.CharField(source="public_id")
     title = serializers.CharField()
@@ -58,7 +58,7 @@ class AuditSerializer(Plain):
 
 
 class AuditRateSerializer(Plain):
-    """A rate with its Clopper–Pearson interval and the bounds of how many of the frame's cases it holds for."""
+    """A rate with its Clopper–Pearson interval and the bounds of how many of the frame's cases it applies to."""
 
     what = serializers.CharField(source="name")
     n_defective = serializers.IntegerField(source="hits")
@@ -72,11 +72,11 @@ class AuditRateSerializer(Plain):
     note = serializers.CharField(source="figure.note")
 
     def get_least_in_frame(self, rate: Rate) -> int | None:
-        """The fewest cases of the frame."""
+        """The minimum number of cases of the frame."""
         return rate.bounds[0] if rate.bounds else None
 
     def get_greatest_in_frame(self, rate: Rate) -> int | None:
-        """The most cases of the frame."""
+        """The maximum number of cases of the frame."""
         return rate.bounds[1] if rate.bounds else None
 
 

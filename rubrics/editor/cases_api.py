@@ -86,7 +86,7 @@ class NewCaseSerializer(ContentSerializer):
 
 
 class CaseChangeSerializer(ContentSerializer):
-    """A change: the version that was seen, and an id of its own by which a repeated one is known."""
+    """A change: the version that was seen, and an id by which a repeated one is known."""
 
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 2)
     client_id = serializers.UUIDField(required=False)
@@ -124,7 +124,7 @@ class WaiverSerializer(StrictSerializer, Plain):
 
 
 class AuthoringRoleSerializer(Plain):
-    """Somebody's part in the making of the benchmark."""
+    """A person's part in the making of the benchmark."""
 
     id = serializers.IntegerField(source="pk")
     email = serializers.CharField(source="user.email")
@@ -134,7 +134,7 @@ class AuthoringRoleSerializer(Plain):
 
 
 class NewAuthoringRoleSerializer(StrictSerializer, Plain):
-    """A part to be given; somebody without an account gets one, and no mail."""
+    """A part to be given; a person without an account gets one, and no email."""
 
     email = serializers.EmailField()
     name = serializers.CharField(max_length=MAX_PERSON_NAME_LENGTH, required=False, allow_blank=True, default="")
@@ -180,7 +180,7 @@ def cases(request: Request, slug: str) -> Response:
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PATCH", "DELETE"])
 def case(request: Request, slug: str, public_id: str) -> Response:
-    """Show a case as its author sees it, change it, or throw away a draft that nobody has reviewed."""
+    """Show a case as its author sees it, change it, or throw away a draft that no one has reviewed."""
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
         return Response(WrittenCaseSerializer(case).data)
@@ -208,7 +208,7 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=WaiverSerializer, responses={201: FindingSerializer(many=True)})
 @api_view(["GET", "POST"])
 def privacy(request: Request, slug: str, public_id: str) -> Response:
-    """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set.
+    """What in a case and its draft may name a person; or say of one why it is kept. Not open: ``waived`` is set.
 
     All at once: those of one case.
     """

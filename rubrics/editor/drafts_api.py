@@ -51,7 +51,7 @@ class DraftItemSerializer(Plain):
     citations = CitationSerializer(many=True, required=False)
     suggestion = serializers.CharField(allow_blank=True, required=False, help_text="The suggestion that it began as.")
     criterion = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The criterion that it is, as long as its text stands."
+        required=False, allow_null=True, help_text="The criterion that it is, as long as its text is unchanged."
     )
 
 
@@ -76,7 +76,7 @@ class CitedSerializer(CitationSerializer):
 
 
 class DraftSerializer(Plain):
-    """A draft as it stands. Version 0: nothing is written yet."""
+    """A draft as it is. Version 0: nothing is written yet."""
 
     status = serializers.ChoiceField(choices=Rubric.Status.choices)
     draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
@@ -139,7 +139,7 @@ class _Items(serializers.JSONField):
 
 
 class SaveSerializer(StrictSerializer, Plain):
-    """The whole list in place of what stands, if ``version`` is the one that stands."""
+    """The whole list in place of the stored one, if ``version`` is the stored one."""
 
     version = serializers.IntegerField(min_value=0)
     draft = serializers.IntegerField(

@@ -87,7 +87,7 @@ class ReviewDecisionSerializer(StrictSerializer, Plain):
     """What a reviewer says. Item comments: id of the item → text."""
 
     outcome = serializers.ChoiceField(choices=RubricReview.Outcome.choices)
-    digest = serializers.CharField(max_length=64, help_text="Of what was read; 409 where another text stands.")
+    digest = serializers.CharField(max_length=64, help_text="Of what was read; 409 where there is another text.")
     comment = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH, allow_blank=True, default="")
     item_comments = serializers.DictField(
         child=serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH), default=dict
@@ -189,7 +189,7 @@ def history(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET"])
 def difference(request: Request, slug: str, public_id: str) -> Response:
-    """Say what became of each criterion from one version to another; by default to the newest from the one before.
+    """Say what became of each criterion from one version to another; by default to the newest from its predecessor.
 
     All at once: the criteria of one case.
     """
@@ -268,7 +268,7 @@ def take_back(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(request=None, responses=VersionSerializer(many=True), operation_id="rubric_discard_draft")
 @api_view(["POST"])
 def discard(request: Request, slug: str, public_id: str) -> Response:
-    """Throw the draft away; the published version stands."""
+    """Throw the draft away; the published version stays in force."""
     case = access.get_case_to_write(request.user, slug, public_id)
     publishing.discard_draft(rubric=_open(case, Rubric.Status.DRAFT), by=_me(request), at=timezone.now())
     return _versions(case)
@@ -286,7 +286,7 @@ def discard(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def reviews(request: Request, slug: str) -> Response:
-    """List what waits for you as a reviewer, or approve what you have read; one that is refused holds up no other."""
+    """List the rubrics that you can review, or approve what you have read; one that is refused delays no other."""
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
         pages = Pages()

@@ -78,7 +78,7 @@ class AcuitySchemeSerializer(StrictSerializer, Plain):
 
 
 class AcuitySourceLabelSerializer(Plain):
-    """The label of a case word for word, what a scheme makes of it, and where it stands."""
+    """The label of a case word for word, what a scheme makes of it, and its place."""
 
     case = serializers.CharField(help_text=CASE)
     case_id = serializers.CharField(help_text=CASE_ID)

@@ -177,7 +177,7 @@ def run_cancel(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["POST"])
 def run_resume(request: Request, slug: str, public_id: str) -> Response:
-    """Go on with what is missing of a run that was cancelled, is paused, could not finish or failed."""
+    """Continue with what is missing of a run that was cancelled, is paused, could not finish or failed."""
     run = access.get_run(request.user, slug, public_id)
     payload = valid(serializers.ResumedRunSerializer(data=request.data))
     run_services.resume_run(run=run, at=timezone.now(), budget=payload.get("budget"))
@@ -191,7 +191,7 @@ def run_resume(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["POST"])
 def run_continue(request: Request, slug: str, public_id: str) -> Response:
-    """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
+    """Continue a finished run on newer versions of its rubrics: a new run with all verdicts that still apply."""
     run = access.get_run(request.user, slug, public_id)
     payload = valid(serializers.ResumedRunSerializer(data=request.data))
     continuation = continue_run(run=run, by=_me(request), at=timezone.now(), budget=payload.get("budget"))
@@ -202,8 +202,8 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(
     responses=serializers.VerdictSerializer(many=True),
     parameters=[
-        OpenApiParameter("cursor", str, description="where to go on: from `next` of the page before"),
-        OpenApiParameter("limit", int, description="at most so many (default 200, at most 1000)"),
+        OpenApiParameter("cursor", str, description="where to continue: from `next` of the page before"),
+        OpenApiParameter("limit", int, description="maximum number (default 200, at most 1000)"),
         OpenApiParameter("outcome", str, enum=Verdict.Outcome.values, description="Only verdicts with this outcome."),
         OpenApiParameter("candidate", str, description="name of a candidate"),
     ],

@@ -73,7 +73,7 @@ class NewJudgeSerializer(StrictSerializer, Plain):
 
 
 class RunFrameSerializer(StrictSerializer, CommandSerializer):
-    """Which responses a run is over; what is empty leaves nothing out."""
+    """Which responses a run is over; an empty field includes everything."""
 
     commands = (RunFrame,)
     field_order = ("batch", "candidates", "kinds", "with_bases", "sample", "seed")
@@ -90,7 +90,7 @@ class NewRunSerializer(StrictSerializer, CommandSerializer):
 
 
 class ResumedRunSerializer(StrictSerializer, Plain):
-    """How a run goes on."""
+    """How a run continues."""
 
     budget = serializer_field(
         RunTerms,
@@ -161,14 +161,14 @@ class JudgeRunSerializer(Plain):
     status = serializers.ChoiceField(choices=JudgeRun.Status.choices)
     purpose = serializers.ChoiceField(
         choices=JudgeRun.Purpose.choices,
-        help_text="susceptibility: replicate 0 judges the response as it stands, 1 to 60 with an injection, and 61 to "
+        help_text="susceptibility: replicate 0 judges the unchanged response, 1 to 60 with an injection, and 61 to "
         "66 with a harmless edit.",
     )
     frame = described_field(JudgedFrameSerializer)
     replicates = serializers.IntegerField()
     expected = serializers.IntegerField(help_text="Verdicts due.")
     continues = serializers.CharField(
-        source="continues.public_id", default=None, allow_null=True, help_text="The run it goes on from."
+        source="continues.public_id", default=None, allow_null=True, help_text="The run that it continues."
     )
     carried = serializers.IntegerField(help_text="Verdicts that came from there.")
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)

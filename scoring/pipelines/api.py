@@ -19,13 +19,13 @@ Plain = serializers.Serializer[Any]
 
 
 class GenerationFrameSerializer(StrictSerializer, Plain):
-    """Which cases are answered; what is empty leaves nothing out."""
+    """Which cases are answered; an empty field includes everything."""
 
     tag = serializers.CharField(default="", allow_blank=True)
     difficulty = serializers.CharField(default="", allow_blank=True)
     register = serializers.CharField(default="", allow_blank=True)
     language = serializers.CharField(default="", allow_blank=True)
-    cases = serializers.IntegerField(min_value=1, required=False, help_text="Only so many, drawn by the seed.")
+    cases = serializers.IntegerField(min_value=1, required=False, help_text="This number alone, drawn by the seed.")
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
 
 

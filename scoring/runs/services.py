@@ -81,7 +81,7 @@ class RunFrame:
     ] = False
     sample: Annotated[
         int,
-        Field(ge=0, description="Only so many, drawn by the seed."),
+        Field(ge=0, description="This number of them alone, drawn by the seed."),
         Label(gettext_lazy("Number of responses"), gettext_lazy("Drawn at random. Leave empty to use all.")),
     ] = 0
     seed: Annotated[

@@ -169,7 +169,7 @@ def screening_decide(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(request=None, responses=ScreeningSerializer)
 @api_view(["POST"])
 def screening_close(request: Request, slug: str, public_id: str) -> Response:
-    """Close a screening: what was decided stands."""
+    """Close a screening: what was decided stays."""
     screening = get_screening(cast("User", request.user), slug, public_id)
     close_screening(screening=screening, at=timezone.now())
     return Response(_shown(screening))

@@ -20,6 +20,7 @@ from agreement.api.parameter_schemas import fields_by_kind
 from agreement.kinds import KINDS
 from scoring.api.judge_schemas import schemas_by_kind
 from scoring.judges.config import AcuityConfig, ChatConfig, JuryConfig, TrainedConfig
+from tests.design.withdrawn_phrases import withdrawn_phrases
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.slow
@@ -93,6 +94,25 @@ def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
         assert {"400", "413", "415"} <= codes or "requestBody" not in operation, path
         for code, answer in operation["responses"].items():
             assert code == "204" or answer.get("content"), f"{method} {path} declares no body of {code}"
+
+
+def descriptions(part: Any) -> Iterator[str]:
+    """What the API's page says, without names in backquotes and the values of choices."""
+    if isinstance(part, list):
+        for each in part:
+            yield from descriptions(each)
+    elif isinstance(part, dict):
+        for name, each in part.items():
+            if name in ("description", "summary", "title") and isinstance(each, str):
+                yield re.sub(r"^\* `.*$|``.*?``|`.*?`", "", each, flags=re.MULTILINE)
+            else:
+                yield from descriptions(each)
+
+
+def test_the_page_of_the_api_has_no_withdrawn_phrase(schema: dict[str, Any]) -> None:
+    texts = set(descriptions(schema))
+    assert len(texts) > 800
+    assert [(phrase, text) for text in texts for phrase, _advice in withdrawn_phrases(text)] == []
 
 
 # Objects whose fields are not in the schema, by the name of the field: how many, and why.

@@ -159,7 +159,7 @@ def _set(benchmark: Benchmark, public_id: str, *, field: str) -> RubricSet:
 )
 @api_view(["GET", "POST"])
 def coverage_runs(request: Request, slug: str) -> Response:
-    """List the runs that hold sets against gold points, the newest first; or begin one."""
+    """List the runs that compare sets with gold points, the newest first; or begin one."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), CoverageRunSerializer)
@@ -214,7 +214,7 @@ def coverage_replay(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(request=None, responses=CoverageRunDetailSerializer, operation_id="coverage_ask")
 @api_view(["POST"])
 def coverage_ask(request: Request, slug: str, public_id: str) -> Response:
-    """Ask physicians about the answers that they decide on; what was asked before stays as it is."""
+    """Ask physicians about the answers that they decide on; questions that were asked before stay as they are."""
     run = access.get_coverage_run(request.user, slug, public_id)
     services.ask_physicians(run=run, at=timezone.now())
     return _detail(run)

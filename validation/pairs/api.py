@@ -48,7 +48,7 @@ class _GroupSerializer(StrictSerializer, Plain):
 
 
 class NewPairSerializer(_GroupSerializer):
-    """A pair by hand: the words of the reference to replace, and what stands in their place."""
+    """A pair by hand: the words of the reference to replace, and those in their place."""
 
     case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text=CASE_TO_NAME)
     reference = serializers.CharField(
@@ -116,10 +116,10 @@ class NextPairSerializer(Plain):
 class PairJudgementSerializer(StrictSerializer, Plain):
     """What a physician says about a pair."""
 
-    single = serializers.BooleanField(source="is_single", help_text="Whether the second text holds exactly one error.")
+    single = serializers.BooleanField(source="is_single", help_text="Whether the second text has exactly one error.")
     harm = serializers.ChoiceField(choices=PairJudgement.Harm.choices)
     other_flaw = serializers.BooleanField(
-        source="has_other_flaw", help_text="Whether the first text has a flaw of its own."
+        source="has_other_flaw", help_text="Whether the first text itself has a flaw."
     )
     note = serializers.CharField(max_length=MAX_NOTE_LENGTH, required=False, allow_blank=True, default="")
 

@@ -38,7 +38,7 @@ def groups_of(benchmark: Benchmark) -> QuerySet[PairGroup]:
 def pairs_of(
     benchmark: Benchmark, *, group: str = "", state: str = "", status: str = "", kind: str = ""
 ) -> QuerySet[NearMissPair]:
-    """The pairs of a benchmark, the newest first; what is empty leaves nothing out."""
+    """The pairs of a benchmark, the newest first; an empty field includes everything."""
     rows = NearMissPair.objects.filter(group__benchmark=benchmark)
     if group:
         rows = rows.filter(group__public_id=group)

@@ -52,7 +52,7 @@ def get_or_make_group(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A near miss as somebody writes it: the words of the reference to replace, and what stands in their place."""
+    """A near miss as somebody writes it: the words of the reference to replace, and those in their place."""
 
     find: str
     replace: str

@@ -276,7 +276,7 @@ def items(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(responses=RubricSetMendSerializer(many=True), parameters=PAGED, operation_id="rubric_sets_mends")
 @api_view(["GET"])
 def mends(request: Request, slug: str, public_id: str) -> Response:
-    """List what was mended in the file of a set."""
+    """List what was corrected in the file of a set."""
     row = get_rubric_set(request.user, slug, public_id)
     return page_of(request, selectors.mends_of(row), RubricSetMendSerializer)
 
