@@ -63,7 +63,11 @@ class AcuityJudgeForm(ReportForm):
 
     def offer(self, benchmark: Benchmark) -> None:
         runs = _runs(benchmark)
-        choose(self, "run", [(run.public_id, f"{run.judge.name}, {day(run.finished_at or run.created_at)}") for run in runs])
+        choose(
+            self,
+            "run",
+            [(run.public_id, f"{run.judge.name}, {day(run.finished_at or run.created_at)}") for run in runs],
+        )
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
         choose(self, "reference_set", [("", "–"), *((row.number, f"{row.number} ({row.scale})") for row in sets)])
         self.ready = bool(runs)
