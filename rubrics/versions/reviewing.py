@@ -142,9 +142,7 @@ def _earlier(item: DraftItem, reviews: Sequence[RubricReview], draft: RubricDraf
         if item.id in review.item_comments:
             _number, wording = selectors.read_in(review, draft).get(item.id, (0, ""))
             is_same = wording == item.text
-            comments.append(
-                EarlierComment(review, review.item_comments[item.id], is_same, "" if is_same else wording)
-            )
+            comments.append(EarlierComment(review, review.item_comments[item.id], is_same, "" if is_same else wording))
     return comments
 
 

@@ -61,8 +61,9 @@ export function askConflict(questions, person) {
   element("conflict-title", HTMLElement).textContent = words(isOwn ? "conflict_own" : "conflict_both");
   find(dialog, '[data-all="theirs"]', HTMLElement).textContent = words(isOwn ? "all_elsewhere" : "all_theirs");
   find(dialog, '[data-all="mine"]', HTMLElement).textContent = words(isOwn ? "all_here" : "all_mine");
-  find(dialog, "[data-who]", HTMLElement).textContent =
-    isOwn ? words("both_mine") : words("both").replace("PERSON", person);
+  find(dialog, "[data-who]", HTMLElement).textContent = isOwn
+    ? words("both_mine")
+    : words("both").replace("PERSON", person);
   const box = element("conflict-list", HTMLElement);
   box.replaceChildren(
     ...questions.map((question, place) => {
