@@ -78,7 +78,7 @@ def answer_head(get_response: Handler) -> Handler:
         request.method = "GET"
         response = get_response(request)
         if response.streaming:
-            response.streaming_content = ()
+            response.streaming_content = ()  # type: ignore[attr-defined]  # of a `StreamingHttpResponse`
         else:
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""

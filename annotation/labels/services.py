@@ -373,7 +373,7 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
     status, batch_status, question_id, kind, values, response_text, *stored = row
     _refuse_unless_writable(status, batch_status)
     if question_id is None:
-        raise DomainError(_("This question is no longer in use."))
+        raise DomainError(_("This question is no longer in use."), field="question")
     answer = None
     if stored[0] is not None:
         columns = dict(zip(ANSWER_COLUMNS, (stored[0], task.pk, question_id, *stored[1:]), strict=True))

@@ -44,7 +44,7 @@ def _parameter(name: str, field: forms.Field, description: str) -> OpenApiParame
 def values_of(field: forms.ChoiceField) -> list[str]:
     """What a select takes, those of its groups included, without the empty value that leaves nothing out."""
 
-    def values(choices: Iterable[Any]) -> Iterable[str]:
+    def values(choices: Any) -> Iterable[str]:
         for value, label in choices:
             if isinstance(label, list | tuple):
                 yield from values(label)
