@@ -3,8 +3,9 @@
 Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page
 after the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what
 words can break; then the window is made narrow, as on a phone, at a zoom of 200% and on a tablet, and nothing may be
-cut off. What is shown contains no phrase of `tests/design/withdrawn_phrases.py`, and no code of an axis, a slice or a
-week. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every dialog.
+cut off. What is shown contains no phrase of `tests/design/withdrawn_phrases.py`, and no code of an axis, a slice, a
+language or a week. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and
+every dialog.
 """
 
 from __future__ import annotations
@@ -122,15 +123,16 @@ def withdrawn_on(page: Page, contents: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def codes_on(page: Page) -> list[tuple[str, str]]:
-    text = page.evaluate(
+    text, tags = page.evaluate(
         """() => {
             const copy = document.body.cloneNode(true);
             const codes = copy.querySelectorAll("script, style, template, textarea, pre, code, .sent");
             for (const part of codes) part.remove();
-            return copy.textContent;
+            const words = [...copy.querySelectorAll(":not(:has(*))")].map((element) => element.textContent.trim());
+            return [copy.textContent, words.filter((word) => /^(en|zh|zh-hans)$/i.test(word))];
         }"""
     )
-    return [("any language", f"shows the code {code!r}") for code in sorted(set(CODES.findall(text)))]
+    return [("any language", f"shows the code {code!r}") for code in sorted({*CODES.findall(text), *tags})]
 
 
 def wear(page: Page, theme: str) -> None:

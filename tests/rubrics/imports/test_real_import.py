@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from rubrics.models import Benchmark, Case, Response, Rubric, RubricItem
+from tests.rubrics.parsing.test_real_languages import language_by_hand
 
 pytestmark = pytest.mark.django_db
 SAMPLE = Path(os.environ.get("CONSILIUM_REAL_DATA", "")) / "healthbench_sample.jsonl"
@@ -39,6 +40,7 @@ def test_every_case_criterion_and_completion_is_there_and_a_second_run_changes_n
         case = Case.objects.get(key=row["prompt_id"])
         assert case.conversation == row["prompt"]
         assert case.tags == row["example_tags"]
+        assert (case.language, case.language_detected) == (language_by_hand(row), True)
         assert case.metadata == {"canary": row["canary"]}
         items = case.rubrics.get().items.order_by("position").values_list("criterion__text", "points", "tags")
         assert list(items) == [(each["criterion"], each["points"], each["tags"]) for each in row["rubrics"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,12 @@ NOT_ENGLISH = {
 }
 
 
+def language_by_hand(row: dict[str, Any]) -> str:
+    """The language in which the user of a real case writes, as a person read it."""
+    words = "\n".join(turn["content"] for turn in row["prompt"] if turn["role"] == "user")
+    return next((tag for start, tag in NOT_ENGLISH.items() if start in words), "en")
+
+
 @pytest.mark.slow
 def test_the_languages_of_the_real_cases() -> None:
     """117 of the 120 by the words of the user alone, and the 3 others by the answers."""
@@ -42,7 +49,7 @@ def test_the_languages_of_the_real_cases() -> None:
             continue
         row = json.loads(line)
         words = "\n".join(turn["content"] for turn in row["prompt"] if turn["role"] == "user")
-        language = next((tag for start, tag in NOT_ENGLISH.items() if start in words), "en")
+        language = language_by_hand(row)
         answers = row["ideal_completions_data"] or {}
         texts = [answers.get("ideal_completion") or "", *(answers.get("ideal_completions_ref_completions") or [])]
         detected = detect_case_language(row["prompt"], texts)
