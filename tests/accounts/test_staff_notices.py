@@ -23,6 +23,8 @@ from annotation.services.staff_notices import notify_of_conflicts
 from consilium.core.errors import DomainError
 from consilium.core.heartbeat import WorkerHeartbeat
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS, Attempt
+from releases.models import Release
+from releases.services import RELEASES
 from rubrics.models import Benchmark, ImportJob
 from rubrics.services.import_jobs import IMPORTS
 from rubrics.services.worker_outages import SILENT_AFTER, notify_of_outage
@@ -183,6 +185,32 @@ def test_a_label_is_translated_for_its_reader(people: tuple[Benchmark, User, Use
     IMPORTS.ended(job, status="failed", at=job.created_at)
     second.refresh_from_db()
     assert "导入失败：病例" in lines_of(second)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "status", "words"),
+    [
+        ("import", "done", "Import finished: Cases."),
+        ("import", "failed", "Import failed: Cases."),
+        ("release", "done", "Release 1.0 is ready."),
+        ("release", "failed", "Release 1.0 failed."),
+    ],
+)
+def test_imports_and_releases_that_end_have_a_notice(
+    people: tuple[Benchmark, User, User, User], kind: str, status: str, words: str
+) -> None:
+    """Who started it hears of the end, and of a failure every admin does."""
+    benchmark, first, second, _researcher = people
+    if kind == "import":
+        job = ImportJob.objects.create(benchmark=benchmark, kind="cases", file_name="f.jsonl", created_by=first)
+        IMPORTS.ended(job, status=status, at=job.created_at + timedelta(minutes=1))
+    else:
+        release = Release.objects.create(benchmark=benchmark, version="1.0", created_by=first, created_at=NOON)
+        RELEASES.ended(release, status=status, at=NOON + timedelta(minutes=1))
+    readers = [first] if status == "done" else [first, second]
+    assert noticed() == sorted((user.pk, f"job_{status}") for user in readers)
+    assert all(words in lines_of(user) for user in readers)
 
 
 # Batches and conflicts ------------------------------------------------------------------------------------------------
