@@ -207,7 +207,7 @@ class CaseLanguageFilters(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = [(tag, language_name(tag)) for tag in lists.languages(benchmark)]
+        known = lists.named_languages(benchmark)
         field = self.fields["language"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _now("All")), *known, ("none", _now("Not given"))]

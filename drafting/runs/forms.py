@@ -15,7 +15,7 @@ from consilium.core.i18n import translate
 from drafting.models import DraftingRecipe
 from drafting.runs.building import Built, build
 from rubrics.models import Benchmark, Case
-from rubrics.selectors.lists import languages, tag_counts
+from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.pipelines.forms import BudgetForm
 
@@ -65,7 +65,7 @@ class DraftingForm(forms.Form):
         field.queryset = DraftingRecipe.objects.filter(pk__in=[recipe.pk for recipe in recipes])
         for name, choices in (
             ("tag", [("", _("All")), *((tag, tag) for tag, _number in tag_counts(benchmark))]),
-            ("language", [("", _("All")), *((code, code) for code in languages(benchmark))]),
+            ("language", [("", _("All")), *named_languages(benchmark)]),
         ):
             choice = self.fields[name]
             assert isinstance(choice, forms.ChoiceField)

@@ -32,6 +32,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from consilium.core.compiled_queries import CompiledQuery, fetch_prepared
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.languages import language_name
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
@@ -270,6 +271,11 @@ def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
 def languages(benchmark: Benchmark) -> list[str]:
     """Languages of the cases."""
     return variety_of(benchmark).languages
+
+
+def named_languages(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """The tag of each language of the cases, and its name in the reader's language: choices of a form."""
+    return [(tag, language_name(tag)) for tag in languages(benchmark)]
 
 
 def listed_candidates(benchmark: Benchmark) -> QuerySet[Candidate]:

@@ -16,7 +16,7 @@ from consilium.core.limits import MAX_KEY_LENGTH, MAX_SETTING_LENGTH
 from consilium.core.strict_json import read_json
 from rubrics.models import Benchmark, Candidate, Framing
 from rubrics.models.cases import Difficulty, Register
-from rubrics.selectors.lists import languages, tag_counts
+from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import DecodingConfig, GenerationConfig, generation_config
 from scoring.generation.due_responses import CaseFrame, frame_of
@@ -143,7 +143,7 @@ class CandidateForm(DecodingForm, Generic[ConfigT]):
         self.known: Candidate | None = None
         for name, values in (
             ("tag", [(tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark)]),
-            ("language", [(language, language) for language in languages(benchmark)]),
+            ("language", named_languages(benchmark)),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)

@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_PAIR_GROUP_NAME_LENGTH
 from rubrics.models import Benchmark, Candidate
-from rubrics.selectors.lists import languages, tag_counts
+from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.generation.due_responses import CaseFrame, frame_of
 from validation.making.building import Built, build
 from validation.making.config import MAX_EACH, MakingConfig
@@ -70,7 +70,7 @@ class MakingForm(RunForm):
         for name, choices in (
             ("candidate", [("", _("Reference answers of the cases")), *((own, own) for own in names)]),
             ("tag", [("", _("Any")), *((tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark))]),
-            ("language", [("", _("Any")), *((code, code) for code in languages(benchmark))]),
+            ("language", [("", _("Any")), *named_languages(benchmark)]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)

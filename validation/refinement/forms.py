@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Candidate
-from rubrics.selectors.lists import languages, tag_counts
+from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.generation.due_responses import frame_of
 from validation.models import RubricSet
 from validation.refinement.building import Built, Order, build
@@ -94,7 +94,7 @@ class RefinementOrderForm(RunForm):
             ("sets", named),
             ("upper_bounds", named),
             ("tag", [("", _("Any")), *((tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark))]),
-            ("language", [("", _("Any")), *((code, code) for code in languages(benchmark))]),
+            ("language", [("", _("Any")), *named_languages(benchmark)]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
