@@ -188,7 +188,8 @@ def test_faults_are_named_and_nothing_is_imported(tmp_path, benchmark, rows, pla
 def test_decisions_on_cases_that_are_not_there_are_one_fault_that_says_what_to_do(tmp_path, benchmark) -> None:
     assert refused(as_csv(tmp_path / "d", [row(), *(row(case=f"z{n}") for n in range(5))])) == [
         "line 3, case: 5 lines name cases that are not in this benchmark, or have no published rubric "
-        "(“z0”, “z1”, “z2” …). Import these cases or publish their rubrics first, or correct the short names."
+        "(“z0”, “z1”, “z2” …). Import these cases or publish their rubrics first, "
+        "or correct the short names."
     ]
     assert not Decision.objects.exists()
 
