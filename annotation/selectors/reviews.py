@@ -280,9 +280,7 @@ def handed_in(
         within = rows if benchmark is None else rows.filter(batch__group__benchmark=benchmark)
         parts.append(within.order_by().annotate(kind=Value(kind)).values_list(*columns))
     first, *others = parts
-    shown = Paginator(
-        first.union(*others, all=True).order_by("-submitted_at", "kind", "-pk"), per_page
-    ).get_page(page)
+    shown = Paginator(first.union(*others, all=True).order_by("-submitted_at", "kind", "-pk"), per_page).get_page(page)
     places = [(kind, pk) for _at, pk, kind in shown.object_list]
     readers = {GRADED: _graded, ANSWERED: _answered, WRITTEN: _written}
     lines: dict[tuple[str, int], HandedIn] = {}
