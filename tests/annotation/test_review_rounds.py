@@ -316,7 +316,10 @@ def test_the_list_of_checks_tells_its_rows_apart() -> None:
     assert submit(own, row).status_code == 200
     client = signed_in(workshop.checker)
     page = " ".join(client.get("/work/checks/").content.decode().split())
-    cells = re.search(r"<td>\s*cardiology.*?</td>.*?<td class=\"num\">(\d+)</td>.*?<td class=\"num\">(\d+)</td>", page)
+    number = r'<td class="num" data-head="{}">(\d+)</td>'
+    case_cell = r'<td data-head="Case">\s*cardiology.*?</td>'
+    pattern = f"{case_cell}.*?{number.format('Characters')}.*?{number.format('Flagged or noted')}"
+    cells = re.search(pattern, page)
     assert cells
     assert "German" in cells[0]
     assert cells.groups() == ("12", "3")  # characters; flagged or noted
