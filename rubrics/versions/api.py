@@ -182,7 +182,7 @@ def history(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(
     responses=CriterionChangeSerializer(many=True),
     parameters=[
-        OpenApiParameter("from", int, description="Earlier version. Default: the one before `to`."),
+        OpenApiParameter("from", int, description="Earlier version. Default: the version before `to`."),
         OpenApiParameter("to", int, description="Later version. Default: the newest."),
     ],
     operation_id="rubric_versions_diff",
