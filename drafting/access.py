@@ -12,6 +12,7 @@ from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Suggesti
 from rubrics import origins
 from rubrics.access import get_benchmark, get_written_benchmark, is_author
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case, Rubric
+from scoring.models import PipelineRun
 
 AnyUser = User | AnonymousUser
 
@@ -55,7 +56,7 @@ def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
     return run, row
 
 
-def drafted_cases(user: AnyUser, run: DraftingRun) -> QuerySet[Case]:
+def drafted_cases(user: AnyUser, run: PipelineRun) -> QuerySet[Case]:
     """The cases of a run, for those who run the benchmark, and for authors to whom its suggestions have opened.
 
     An author who has not opened them must not see them: their own list comes first. A physician who may still decide
