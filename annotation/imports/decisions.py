@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
@@ -42,7 +42,7 @@ class RubricSheet:
 class Places:
     """Finds the response and the criterion that a row of a file names; a row without a match is a fault.
 
-    Rows that name unknown cases are one fault together, which `note_unknown_cases` adds after the last row.
+    Rows that name unknown cases are one fault together.
     """
 
     def __init__(self, benchmark: Benchmark, faults: Faults) -> None:
@@ -58,7 +58,20 @@ class Places:
         self._rubrics: dict[str, RubricSheet] = {}
         self._responses: dict[tuple[int, str, int], dict[str, int]] = {}
 
-    def learn(self, records: list[DecisionRecord]) -> None:
+    def placed(self, records: Iterable[DecisionRecord]) -> Iterator[tuple[DecisionRecord, RubricSheet, int, int]]:
+        """Each row that has a match, with its rubric, response and criterion; after the last, unknown cases are faults.
+
+        Rows are read in chunks, each with two queries.
+        """
+        for chunk in weighed_chunks(records, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
+            self._learn(chunk)
+            for record in chunk:
+                place = self._find(record)
+                if place is not None:
+                    yield record, *place
+        self.unknown.note(self.faults)
+
+    def _learn(self, records: list[DecisionRecord]) -> None:
         """Read the rubrics and responses that a chunk of rows names, in two queries."""
         keys = {record.case for record in records} - self._rubrics.keys()
         items = RubricItem.objects.filter(
@@ -80,7 +93,7 @@ class Places:
         ):
             self._responses.setdefault((case, name, sample), {})[setting] = pk
 
-    def find(self, record: DecisionRecord) -> tuple[RubricSheet, int, int] | None:
+    def _find(self, record: DecisionRecord) -> tuple[RubricSheet, int, int] | None:
         """The rubric, the response and the criterion of a row."""
         sheet = self._rubrics.get(record.case)
         if sheet is None:
@@ -89,10 +102,6 @@ class Places:
         response = self._response(record, sheet)
         criterion = self._criterion(record, sheet)
         return (sheet, response, criterion) if response and criterion else None
-
-    def note_unknown_cases(self) -> None:
-        """Add the rows whose case is unknown to the faults."""
-        self.unknown.note(self.faults)
 
     def _response(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
         by_setting = self._responses.get((sheet.case, record.candidate, record.sample), {})
@@ -188,26 +197,20 @@ def import_decisions(
     places = Places(benchmark, faults)
     prescan(file, lambda first: DecisionReader(file, first))
     reader = DecisionReader(file, faults, progress=progress)
-    for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
-        places.learn(records)
-        for record in records:
-            place = places.find(record)
-            if place is not None:
-                sheet, response, criterion = place
-                writer.add(
-                    Vote(
-                        line=record.line,
-                        case=sheet.case,
-                        response=response,
-                        rubric=sheet.rubric,
-                        criterion=criterion,
-                        rater=record.rater,
-                        outcome=record.outcome,
-                        stage=record.stage,
-                        note=record.note,
-                    )
-                )
-    places.note_unknown_cases()
+    for record, sheet, response, criterion in places.placed(reader):
+        writer.add(
+            Vote(
+                line=record.line,
+                case=sheet.case,
+                response=response,
+                rubric=sheet.rubric,
+                criterion=criterion,
+                rater=record.rater,
+                outcome=record.outcome,
+                stage=record.stage,
+                note=record.note,
+            )
+        )
     faults.refuse_if_any()
     writer.write()
     counts = report(writer, group_created)

@@ -194,16 +194,10 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
     """
     faults = Faults()
     places = Places(benchmark, faults)
-    records = list(DecisionReader(file, faults, rater=False))
-    places.learn(records)
     decisions_by_response: dict[int, dict[int, tuple[str, str]]] = {}
     rubric_of: dict[int, tuple[int, frozenset[int]]] = {}
     first_line: dict[int, int] = {}
-    for record in records:
-        place = places.find(record)
-        if place is None:
-            continue
-        sheet, response, criterion = place
+    for record, sheet, response, criterion in places.placed(DecisionReader(file, faults, rater=False)):
         rubric_of[response] = (sheet.rubric, frozenset(sheet.by_position.values()))
         first_line.setdefault(response, record.line)
         if criterion in decisions_by_response.setdefault(response, {}):
@@ -213,7 +207,6 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
             message = _("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH}
             faults.add(record.line, "explanation", message)
         decisions_by_response[response][criterion] = (record.outcome, explanation)
-    places.note_unknown_cases()
     for response, decisions in decisions_by_response.items():
         missing = len(rubric_of[response][1]) - len(decisions)
         if missing:

@@ -116,7 +116,7 @@ class LaterDecisions:
         ruled = set(zip(faulty.response.tolist(), faulty.criterion.tolist(), strict=True))
         work = "assignment__response"
         rows = amended(self.benchmark).filter(assignment__response__in=self._responses())
-        found = self._placed(
+        placed = self._placed(
             rows.values(
                 *("criterion_id", "round", "outcome", "note", "first", "amendment", "reason", "checker"),
                 response=F(work),
@@ -125,7 +125,7 @@ class LaterDecisions:
             ),
             "amendments",
         )
-        for row in sorted(found, key=lambda row: (*_ORDER(row), self._name(row["annotator"]))):
+        for row in sorted(placed, key=lambda row: (*_ORDER(row), self._name(row["annotator"]))):
             if (row["response"], row["criterion_id"]) in ruled:
                 self.left_out["amendments_on_faulty_criteria"] += 1
                 continue
@@ -147,7 +147,7 @@ class LaterDecisions:
         """What adjudicators ruled; ``other_group`` is set where two groups differed."""
         of = "adjudication__response"
         rows = final_rulings(self.benchmark).filter(adjudication__response__in=self._responses())
-        found = self._placed(
+        placed = self._placed(
             rows.values(
                 *("criterion_id", "outcome", "reason"),
                 adjudicator=F("adjudication__adjudicator"),
@@ -157,7 +157,7 @@ class LaterDecisions:
             ),
             "rulings",
         )
-        for row in sorted(found, key=lambda row: (*_ORDER(row), row["of_group"], row["of_other"] or "")):
+        for row in sorted(placed, key=lambda row: (*_ORDER(row), row["of_group"], row["of_other"] or "")):
             yield {
                 **self._row(row, row["adjudicator"], _ADJUDICATOR, row["outcome"], row["reason"]),
                 "group": row["of_group"],

@@ -108,8 +108,8 @@ def test_a_mark_needs_a_line_and_keeps_the_work_from_being_accepted(checked: Wor
 def test_the_third_round_shows_what_was_asked_and_answered_in_all_rounds_before(checked: Workshop) -> None:
     client, own, row = signed_in(checked.checker), signed_in(checked.annotator), work_of(checked)
     first, second = services.criteria_of(row)[:2]
-    said = [("Which dose?", "5 mg."), ("Where does it say so?", "In the list.")]
-    for number, (request, answer) in enumerate(said, start=1):
+    exchange = [("Which dose?", "5 mg."), ("Where does it say so?", "In the list.")]
+    for number, (request, answer) in enumerate(exchange, start=1):
         mark(client, row, first, request)
         assert client.post(f"/work/checks/{row.public_id}/return/?round={number}", {"note": ""}).status_code == 302
         row = work_of(checked)
@@ -126,7 +126,7 @@ def test_the_third_round_shows_what_was_asked_and_answered_in_all_rounds_before(
     assert folded
     texts = re.sub("<[^>]+>", " ", folded[0])
     assert " ".join(texts.split()) == "Earlier rounds Round 1 Which dose? Met → Not met Annotator’s answer 5 mg."
-    for words in said[1]:
+    for words in exchange[1]:
         assert words in shown and words not in folded[0]
     assert "<details" not in row_of(page, second)
 

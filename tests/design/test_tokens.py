@@ -85,7 +85,7 @@ def test_levels_of_acuity_are_one_ramp(theme: str) -> None:
     assert min(high / low for low, high in pairwise(against_card)) > 1.1
 
 
-def test_errors_of_one_level_and_of_more_can_be_told_apart_in_the_dark() -> None:
+def test_errors_of_one_level_and_of_more_differ_in_lightness_in_the_dark() -> None:
     """Levels too low: both are browns, and bars of both touch each other."""
     dark = blocks()["dark"]
     assert contrast(dark["d1"], dark["d2"]) >= 1.9

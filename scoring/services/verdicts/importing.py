@@ -16,11 +16,11 @@ from annotation.imports.decisions import Places
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.jobs import Progress
 from consilium.llm.parsing import storable
-from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
+from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, merge_counts
 from rubrics.models import Benchmark, RubricItem
-from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader, DecisionRecord
+from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader
 from rubrics.parsing.faults import Faults
 from scoring.judges.config import check_judge_name
 from scoring.judges.services import imported_judge
@@ -31,8 +31,6 @@ from scoring.services.verdicts.judgements import collect_judgements
 from scoring.verdict_files import OUTCOMES, Shape, graded_responses, layout_of, read_graded_responses
 from scoring.verdict_files.inspect_logs import LibraryMissing, inspect_records
 
-CHUNK = 500
-CHUNK_CHARACTERS = 4 << 20  # an explanation may be long before it is cut
 VERDICT_COLUMNS = (
     *("id", "run", "response", "criterion", "replicate", "outcome", "probability", "explanation", "call"),
     "created_at",
@@ -220,14 +218,9 @@ def _rows(
     options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False, "replicate": replicate}
     prescan(file, lambda first: DecisionReader(file, first, **options))
     reader = DecisionReader(file, collected.faults, **options, progress=progress)
-    for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
-        places.learn(records)
-        for record in records:
-            place = places.find(record)
-            if place is not None:
-                sheet, response, criterion = place
-                verdict = CollectedVerdict(record.line, record.outcome, storable(record.explanation or record.note))
-                collected.add(response, criterion, sheet.rubric, verdict, record.replicate)
+    for record, sheet, response, criterion in places.placed(reader):
+        verdict = CollectedVerdict(record.line, record.outcome, storable(record.explanation or record.note))
+        collected.add(response, criterion, sheet.rubric, verdict, record.replicate)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])
         return {"warnings": [_("Columns that were not read: %(names)s.") % {"names": names}]}

@@ -489,7 +489,7 @@ def test_an_auditor_who_works_alone_is_not_given_again_what_they_have_just_relea
     assert [first != second for first, second in itertools.pairwise(keys)] == [True] * 4
 
 
-def test_an_auditor_is_told_that_the_case_on_their_screen_was_excluded(
+def test_an_auditor_learns_that_the_case_on_their_screen_was_excluded(
     audit_form: tuple[Benchmark, AuditItem, Client],
 ) -> None:
     benchmark, item, client = audit_form

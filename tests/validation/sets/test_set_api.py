@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from rubrics.models import Benchmark, ImportJob
+from rubrics.models import Benchmark, Case, ImportJob
 from rubrics.services.import_jobs import run
 from tests.factories import UserFactory
 from tests.validation.sets.conftest import Import, lines_of
@@ -64,6 +64,7 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
     assert items["results"] == [
         {
             "case": "c",
+            "case_id": Case.objects.get(key="c").public_id,
             "position": place,
             "criterion": f"Criterion {place} of c",
             "points": 4,
@@ -118,6 +119,7 @@ def test_a_file_is_uploaded_and_its_mends_are_listed(staff: Client) -> None:
         {
             "line": 1,
             "case": "a",
+            "case_id": Case.objects.get(key="a").public_id,
             "number": 1,
             "field": "rubrics[0].points",
             "how": "rounded",
