@@ -81,16 +81,16 @@ def batch_needs_attention(values: dict[str, Any]) -> tuple[str, str]:
         (
             int(values.get("grades", 0)),
             ngettext(
-                "In “%(batch)s”, %(n)d response waits that no annotator can claim.",
-                "In “%(batch)s”, %(n)d responses wait that no annotator can claim.",
+                "In “%(batch)s”, no annotator can claim %(n)d response.",
+                "In “%(batch)s”, no annotator can claim %(n)d responses.",
                 int(values.get("grades", 0)),
             ),
         ),
         (
             int(values.get("checks", 0)),
             ngettext(
-                "In “%(batch)s”, %(n)d submitted response waits that no checker can take.",
-                "In “%(batch)s”, %(n)d submitted responses wait that no checker can take.",
+                "In “%(batch)s”, no checker can claim %(n)d submitted response.",
+                "In “%(batch)s”, no checker can claim %(n)d submitted responses.",
                 int(values.get("checks", 0)),
             ),
         ),

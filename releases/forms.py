@@ -84,11 +84,11 @@ class ReleaseForm(CommandForm):
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
-        if preview.amendments or preview.rulings:
+        if preview.later_decisions:
             counts["decisions"] += " " + _(
-                "Each annotator’s first decisions. Amendments (%(amendments)s) and rulings (%(rulings)s) are in files "
-                "of their own."
-            ) % {"amendments": f"{preview.amendments:,}", "rulings": f"{preview.rulings:,}"}
+                "Each annotator’s first decisions. Later changes of annotators and checkers, and rulings of "
+                "adjudicators, are in files of their own."
+            )
         if preview.responses_read:
             counts["responses"] += " " + _(
                 "With acuity, this also includes %(n)s responses read by judges of levels, with their "

@@ -23,7 +23,7 @@ from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_case
 from agreement.selectors.rater_choices import display_name, rater_names, shown_name
 from consilium.core.from_english import from_english
 from consilium.core.jobs import JobStatus
-from consilium.core.phrases import parts_of
+from consilium.core.phrases import Phrase, parts_of
 from consilium.core.reasons import Reason, code_of
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES
@@ -151,8 +151,11 @@ def _behind_figures(row: Row, gap: Row) -> Context:
     if gap.get("n") is None:
         return {"n_hits": None, "n_cacs": None, "short": ""}
     remarks = parts_of(from_english(gap.get("note") or ""))
-    short = next((part for part in remarks if code_of(part) is Reason.SHORT_RESPONSES), "")
-    n_short = int(short.split()[0].replace(",", "")) if short else 0
+    n_short = sum(
+        int(str(part.values["n"]).replace(",", ""))
+        for part in remarks
+        if isinstance(part, Phrase) and code_of(part) is Reason.SHORT_RESPONSES
+    )
     text = ngettext(
         "excluded: %(n)s response with fewer than %(k)s positive criteria",
         "excluded: %(n)s responses with fewer than %(k)s positive criteria",

@@ -17,6 +17,7 @@ from agreement.models import Report
 from agreement.reports import presentation
 from agreement.reports.numbers import number
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import names_in
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from rubrics.access import get_benchmark
@@ -63,7 +64,7 @@ def _menu(shown: Report) -> list[tuple[str, str, datetime, bool]]:
     reports = list(presentation.listed(selectors.reports_to_rank(shown.benchmark))[:MAX_REPORTS])
     if shown not in reports:
         reports.append(shown)
-    names = presentation.names_in(reports)
+    names = names_in(reports)
     return [
         (report.public_id, report.name or presentation.title(report, names), report.created_at, report == shown)
         for report in reports

@@ -17,6 +17,7 @@ from agreement.reports import sentences
 from agreement.reports.endpoint_facts import is_by_rules
 from agreement.reports.sentences import capital, counted, judge_in_words, rater_in_words
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import names_in
 from agreement.writers import latex, markdown
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.two_raters import COEFFICIENTS
@@ -159,7 +160,7 @@ def methods_of(report: Report) -> Methods:
     paragraphs = list(filter(None, map(" ".join, parts)))
     text = " ".join(paragraphs)
     with translation.override("en"):
-        title = str(kind_of(report).title(report.parameters, None))
+        title = str(kind_of(report).title(report.parameters, names_in([report])))
     return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if _names(text, name)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
 from agreement.reports.stored import table_names
 from agreement.reports.tables import Row
-from agreement.selectors.rater_choices import checked_names, run_names
+from agreement.selectors.rater_choices import names_in
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
 from consilium.figures.render import ONE_COLUMN, TWO_COLUMNS
@@ -56,13 +56,6 @@ def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
     many.
     """
     return kind_of(report).title(report.parameters, names_in([report]) if runs is None else runs)
-
-
-def names_in(reports: Sequence[Report]) -> dict[str, str]:
-    """The names of the raters in the parameters of reports on one benchmark: of runs, and of checked groups."""
-    # The parameter “run” is an id alone, and “group” a name; with their names they are raters.
-    given = [f"{name}:{value}" for report in reports for name, value in report.parameters.items()]
-    return {**run_names(given), **checked_names(reports[0].benchmark)} if reports else {}
 
 
 def heading(report: Report) -> Context:

@@ -15,8 +15,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agreement.models import Report
 from annotation.models import Physician
-from annotation.selectors.ratings import checked_groups, groups_with_decisions, rated_work
+from annotation.selectors.ratings import checked_group_names, checked_groups, groups_with_decisions, rated_work
 from consilium.core.i18n import translate
 from consilium.core.order import natural
 from consilium.core.phrases import joined
@@ -108,10 +109,7 @@ def checked_names(benchmark: Benchmark) -> dict[str, str]:
     """
     if _CHECKED not in benchmark.__dict__:
         benchmark.__dict__[_CHECKED] = checked_groups(benchmark.pk)
-    return {
-        f"group:{group}@checked": _("%(group)s (after the secondary check)") % {"group": group}
-        for group in benchmark.__dict__[_CHECKED]
-    }
+    return checked_group_names(benchmark.__dict__[_CHECKED])
 
 
 def rater_names(benchmark: Benchmark, raters: Iterable[str]) -> dict[str, str]:
@@ -119,6 +117,13 @@ def rater_names(benchmark: Benchmark, raters: Iterable[str]) -> dict[str, str]:
     raters = list(raters)
     is_checked = any(rater.startswith("group:") and rater.endswith("@checked") for rater in raters)
     return {**run_names(raters), **(checked_names(benchmark) if is_checked else {})}
+
+
+def names_in(reports: Sequence[Report]) -> dict[str, str]:
+    """The names of the raters in the parameters of reports on one benchmark: of runs, and of checked groups."""
+    # The parameter “run” is an id alone, and “group” a name; with their names they are raters.
+    given = [f"{name}:{value}" for report in reports for name, value in report.parameters.items()]
+    return {**run_names(given), **checked_names(reports[0].benchmark)} if reports else {}
 
 
 def shown_name(benchmark: Benchmark, rater: str) -> str:

@@ -135,8 +135,9 @@ def code_of(piece: Assignment | Slot) -> str:
 def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str, ...]]) -> WorkItem:
     if isinstance(row, Slot):
         response = row.item.response
+        code = code_of(row) if response.case.excluded_at is None else ""
         return WorkItem(
-            "", code_of(row), response.case.key, response.candidate.name, FREE,
+            "", code, response.case.key, response.candidate.name, FREE,
             None, None, None, None, stuck.get(row.pk, ()),
         )  # fmt: skip
     since = {
@@ -255,13 +256,17 @@ def movable(batch: Batch, *, public_ids: Collection[str], holder: int | None) ->
 
 
 def movable_free(batch: Batch, *, codes: Collection[str]) -> QuerySet[Slot]:
-    """The chosen free slots, each named by `code_of`; unknown names and slots that are taken since are left out."""
+    """The chosen free slots, each named by `code_of`.
+
+    Unknown names, slots that were claimed meanwhile, and slots of excluded cases are left out.
+    """
     chosen = Q(pk__in=())
     for code in codes:
         response, _dot, number = code.partition(".")
         if number.isascii() and number.isdecimal() and len(number) < 5:
             chosen |= Q(item__response__public_id=response, number=int(number))
-    rows = free_slots([batch.pk]).filter(chosen).exclude(item__batch__imported=True)
+    rows = free_slots([batch.pk]).filter(chosen, item__response__case__excluded_at=None)
+    rows = rows.exclude(item__batch__imported=True)
     return rows.select_related("item__response").defer("item__response__text").order_by("pk")
 
 

@@ -30,8 +30,6 @@ from annotation.selectors.eligibility import QUALIFICATION, Eligibility, seen_by
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.db.models import QuerySet
-
     from accounts.models import User
     from rubrics.models import Benchmark
 
@@ -49,16 +47,17 @@ def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
         ).select_related("response__case", "response__candidate")
     )
     seen = seen_by([user.pk], [key.response_id for key in keys])
-    shown = set(_with_agreed_decisions_shown(user, benchmark))
-    return [key for key in keys if (user.pk, key.response_id) not in seen and key.response_id not in shown]
+    known = seen | agreed_decisions_shown(benchmark, [user.pk])
+    return [key for key in keys if (user.pk, key.response_id) not in known]
 
 
-def _with_agreed_decisions_shown(user: User, benchmark: Benchmark) -> QuerySet[Assignment, int]:
-    """Responses (ids) whose agreed decisions this person has seen after an attempt."""
+def agreed_decisions_shown(benchmark: Benchmark, users: Iterable[int]) -> set[tuple[int, int]]:
+    """Pairs of a user and a response (ids) whose agreed decisions that person has seen after an attempt."""
     attempts = QualificationAttempt.objects.filter(
-        user=user, group__benchmark=benchmark, batch__frame__has_key=AGREED_SHOWN
+        user__in=users, group__benchmark=benchmark, batch__frame__has_key=AGREED_SHOWN
     )
-    return Assignment.objects.filter(batch__in=attempts.values("batch")).values_list("response", flat=True)
+    work = Assignment.objects.filter(batch__in=attempts.values("batch"))
+    return set(work.values_list("annotator", "response"))
 
 
 def record_shown(attempt: QualificationAttempt, *, at: datetime) -> None:

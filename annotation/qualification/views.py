@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.qualification import keys as qualification_keys
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
-from annotation.qualification.pool import may_show_agreed_decisions, record_shown
+from annotation.qualification.pool import agreed_decisions_shown, may_show_agreed_decisions, record_shown
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
 from annotation.selectors.eligibility import eligibilities, eligibility_of, seen_by
@@ -106,15 +106,17 @@ def _cannot_qualify(benchmark: Benchmark) -> str:
         return _("No response has an answer key for qualification yet, so no one can take it.")
     members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
     users = set(members.values_list("user_id", flat=True))
-    known = Counter(user for user, _response in seen_by(users, responses))
+    chosen = set(responses)
+    shown = {pair for pair in agreed_decisions_shown(benchmark, users) if pair[1] in chosen}
+    known = Counter(user for user, _response in seen_by(users, responses) | shown)
     without = sum(number == len(responses) for number in known.values())
     if not without:
         return ""
     return ngettext(
-        "These responses are already part of the other work of %(n)d of %(all)d annotators, who cannot qualify on "
-        "them. Add answer keys of other responses.",
-        "These responses are already part of the other work of %(n)d of %(all)d annotators, who cannot qualify on "
-        "them. Add answer keys of other responses.",
+        "%(n)d of %(all)d annotators knows all of these responses from other work or from agreed decisions, and cannot "
+        "qualify on them. Add answer keys of other responses.",
+        "%(n)d of %(all)d annotators know all of these responses from other work or from agreed decisions, and cannot "
+        "qualify on them. Add answer keys of other responses.",
         without,
     ) % {"n": without, "all": len(users)}
 

@@ -8,12 +8,13 @@ Where several annotators of a group decided a pair, the outcome that most of the
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, Check, ExpertGroup
 from annotation.models.outcomes import outcome_code_sql
@@ -89,8 +90,18 @@ def checked_groups(benchmark: int) -> frozenset[str]:
     """The names of the groups of a benchmark (by its id) in which a secondary check was held: one ended with accepted
     work.
     """
-    checks = Check.objects.filter(assignment__batch__group__benchmark=benchmark, result=Check.Result.ACCEPTED)
-    return frozenset(checks.order_by().values_list("assignment__batch__group__name", flat=True).distinct())
+    accepted = Check.objects.filter(assignment__batch__group=OuterRef("pk"), result=Check.Result.ACCEPTED)
+    groups = ExpertGroup.objects.filter(Exists(accepted), benchmark=benchmark)
+    return frozenset(groups.order_by().values_list("name", flat=True))
+
+
+def checked_group_names(groups: Iterable[str]) -> dict[str, str]:
+    """Names of groups in which a secondary check was held, by ``group:NAME@checked``: “A (after the secondary check)”.
+
+    Every other group is called by its name alone.
+    """
+    words = _("%(group)s (after the secondary check)")
+    return {f"group:{group}@checked": words % {"group": group} for group in groups}
 
 
 def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | None = None) -> Ratings:

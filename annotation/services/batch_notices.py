@@ -44,17 +44,19 @@ def notify_of_overdue_batches(*, at: datetime) -> None:
 def notify_of_stuck_work(*, at: datetime) -> None:
     """Notify the admins of open batches with work that no annotator or checker of the group can do.
 
-    Once for each batch, until all of it can be done again: what gets stuck after that is notified anew.
+    Once for each batch, until all of it can be done again: what gets stuck after that is notified anew. Responses to
+    excluded cases are nobody's work.
     """
     batches = Batch.objects.filter(status=Batch.Status.OPEN, kind=Batch.Kind.GRADE, imported=False)
     for batch in batches.select_related("group__benchmark"):
-        grades, checks = len(stuck_slots(batch, at=at)), len(stuck_checks([batch.pk]))
+        grades = sum(stuck.response.case.excluded_at is None for stuck in stuck_slots(batch, at=at))
+        checks = len(stuck_checks([batch.pk]))
         key = f"stuck:{batch.public_id}"
+        people = admins_of(batch.group.benchmark)
         if grades or checks:
-            people = admins_of(batch.group.benchmark)
             _notify(batch, people, at, key=key, what="stuck", grades=grades, checks=checks)
         else:
-            Notification.objects.filter(kind=Kind.ATTENTION, key=key).update(key="")
+            Notification.objects.filter(user__in=people, key=key).update(key="")
 
 
 def _notify(batch: Batch, people: list[int], at: datetime, *, key: str, **values: object) -> None:

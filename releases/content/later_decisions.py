@@ -1,7 +1,7 @@
 """What was decided after the annotators' first decisions: ``amendments.csv`` and ``rulings.csv`` of a release.
 
-Both stand beside ``decisions.csv`` where it has each physician's own first decisions. People are there by their
-pseudonyms, and their reasons only with the notes.
+A release has both beside ``decisions.csv``, where this has each physician's own first decisions. People are there by
+their pseudonyms, and their reasons only with the notes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,20 @@ def amended(benchmark: Benchmark) -> QuerySet[Decision]:
         checker=Subquery(amendment.values("check_row__checker")[:1]),
         first=Coalesce(Subquery(first.values("outcome")[:1]), F("outcome")),
     )
-    return rows.filter(Q(amendment__isnull=False) | ~Q(first=F("outcome")))
+    return rows.filter(Q(amendment__isnull=False) | (Q(round__gt=1) & ~Q(first=F("outcome"))))
+
+
+def may_have_later_decisions(benchmark: Benchmark) -> bool:
+    """Whether anything was decided after the first decisions; a release may leave all of it out."""
+    accepted = Assignment.objects.filter(
+        batch__group__benchmark=benchmark, purpose=Assignment.Purpose.WORK, status=Assignment.Status.ACCEPTED
+    )
+    checks = Check.objects.filter(assignment__in=accepted, result=Check.Result.ACCEPTED)
+    return (
+        accepted.filter(round__gt=1).exists()
+        or Amendment.objects.filter(check_row__in=checks).exclude(outcome="").exists()
+        or Ruling.objects.filter(adjudication__response__case__benchmark=benchmark, final_at__isnull=False).exists()
+    )
 
 
 def final_rulings(benchmark: Benchmark) -> QuerySet[Ruling]:

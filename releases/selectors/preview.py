@@ -10,7 +10,7 @@ from annotation.contributions import acknowledged_names
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask, ReferenceSet
 from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
-from releases.content.later_decisions import amended, final_rulings
+from releases.content.later_decisions import may_have_later_decisions
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
@@ -29,8 +29,7 @@ class Preview:
     responses: int
     candidates: list[tuple[str, int]]  # name, responses
     raters: list[str]
-    amendments: int  # decisions that were changed later, by checkers or by annotators in returned work
-    rulings: int  # of adjudicators on decisions
+    later_decisions: bool  # whether there are changes of returned work, amendments of checkers, or rulings
     judges: list[str]
     names: int
     acuity: bool  # whether there is a scale
@@ -64,8 +63,7 @@ def preview_of(benchmark: Benchmark) -> Preview:
         responses=responses.of_originals().count(),
         candidates=[(name, counted[pk]) for pk, name in names],
         raters=raters_of(benchmark, ReleaseOptions()),
-        amendments=amended(benchmark).count(),
-        rulings=final_rulings(benchmark).count(),
+        later_decisions=may_have_later_decisions(benchmark),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
         names=len(acknowledged_names(benchmark)),
         acuity=has_acuity(benchmark),

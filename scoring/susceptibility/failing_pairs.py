@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
-from annotation.selectors.ratings import checked_groups, faulty_pairs
+from annotation.selectors.ratings import checked_group_names, checked_groups, faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, copy_columns
 from consilium.statistics.outcomes import Outcome
@@ -64,8 +64,9 @@ def references(benchmark: Benchmark, judge: Judge) -> list[Reference]:
     groups = ExpertGroup.objects.filter(
         benchmark=benchmark, batches__assignments__submitted_at__isnull=False
     ).distinct()
+    names = checked_group_names(checked_groups(benchmark.pk))
     references = [
-        Reference(f"group:{name}@checked", reference_label(benchmark.pk, f"group:{name}@checked"))
+        Reference(f"group:{name}@checked", names.get(f"group:{name}@checked", name))
         for name in groups.order_by("name").values_list("name", flat=True)
     ]
     newest = JudgeRun.objects.graded().filter(benchmark=benchmark, judge=judge).first()
@@ -81,9 +82,7 @@ def reference_label(benchmark: int, rater: str) -> str:
     if kind == "group":
         if stage != "checked":
             return name
-        if base in checked_groups(benchmark):
-            return _("%(group)s (after the secondary check)") % {"group": base}
-        return base
+        return checked_group_names(checked_groups(benchmark)).get(rater, base)
     if kind == "run":
         judge = Judge.objects.filter(runs__public_id=name, runs__benchmark=benchmark).first()
         if judge is not None:

@@ -16,6 +16,7 @@ from annotation.models import Batch, Membership
 from annotation.services.batch_notices import notify_of_overdue_batches, notify_of_stuck_work
 from annotation.services.due import remind, stage_of
 from annotation.tasks import sweep_due_dates
+from rubrics.models import Case
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.annotation.labels.labels_world import build_ward
 from tests.factories import decide
@@ -168,6 +169,11 @@ def test_admins_learn_of_work_that_nobody_can_do(due: Workshop) -> None:
     row = due.queue(due.annotator)[0]
     services.slots.release(assignments=[row], by=due.admin, at=at)
     Membership.objects.filter(role="annotator").update(active=False)
+    # A response to an excluded case is nobody's work.
+    Case.objects.filter(pk=row.case_id).update(excluded_at=at, exclusion_reason="Unclear.")
+    notify_of_stuck_work(at=at)
+    assert attention(due.admin) == []
+    Case.objects.filter(pk=row.case_id).update(excluded_at=None, exclusion_reason="")
     for _number in range(2):
         notify_of_stuck_work(at=at)
     key = f"stuck:{due.batch.public_id}"
@@ -175,7 +181,7 @@ def test_admins_learn_of_work_that_nobody_can_do(due: Workshop) -> None:
     client = Client()
     client.force_login(due.admin)
     page = client.get("/notifications/").content.decode()
-    assert "In “Group A: Pilot batch”, 1 response waits that no annotator can claim." in page
+    assert "In “Group A: Pilot batch”, no annotator can claim 1 response." in page
     # Once somebody can do it, what gets stuck later is new.
     Membership.objects.filter(role="annotator").update(active=True)
     notify_of_stuck_work(at=at)
@@ -194,4 +200,4 @@ def test_admins_learn_of_submitted_work_that_no_checker_can_take() -> None:
     Membership.objects.filter(role="checker").update(active=False)
     sweep_due_dates()
     (row,) = Notification.objects.filter(user=workshop.admin, kind="attention")
-    assert words_of(row).text == "In “Group A: Pilot batch”, 1 submitted response waits that no checker can take."
+    assert words_of(row).text == "In “Group A: Pilot batch”, no checker can claim 1 submitted response."

@@ -319,7 +319,7 @@ def test_the_passage_goes_to_the_criterion_that_the_button_names(new_page: NewPa
     toast = page.locator(".toast").last
     expect(toast).to_contain_text("Evidence added to criterion 1.")
     # It lies over the bar, and over no text that is being read.
-    settled = "element => Promise.all(element.getAnimations().map(each => each.finished)) && 0"
+    settled = "async element => { await Promise.all(element.getAnimations().map(each => each.finished)); }"
     toast.evaluate(settled)
     box = toast.bounding_box()
     assert box and box["y"] + box["height"] <= top_of(page, "#response-pane")

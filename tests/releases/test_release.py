@@ -312,7 +312,10 @@ def test_the_card_says_whose_credentials_are_unknown(study: Study, tmp_path: Pat
     assert {row["stage"] for row in table(tmp_path / "a" / "decisions.csv")} == {"annotator"}
     admin = Client()
     admin.force_login(study.admin)
-    assert "Amendments (1) and rulings (1)" in admin.get("/b/secret/releases/new/").content.decode()
+    assert (
+        "Later changes of annotators and checkers, and rulings of adjudicators, are in files of their own."
+        in admin.get("/b/secret/releases/new/").content.decode()
+    )
 
     again = imported("again", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
     built(study.benchmark, tmp_path / "b", "1.1", decisions=True, responses=True)

@@ -20,6 +20,7 @@ from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.freshness import Freshness, freshness_of
 from agreement.reports.interval_facts import rule_of_report
+from agreement.selectors.rater_choices import names_in
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from consilium.management.interval_options import add_interval_arguments
@@ -69,7 +70,7 @@ class Command(BaseCommand):
         else:
             report = self._computed(benchmark, options["kind"], options["param"], options)
         with translation.override("en"):
-            self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, None)}")
+            self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, names_in([report]))}")
         if rule := rule_of_report(report):
             self.stdout.write(f"Intervals: {rule.in_words}.")
         if options["out"]:

@@ -100,15 +100,17 @@ def assign(*, free: Iterable[Slot], batch: Batch, to: User, at: datetime) -> int
     """Give free slots of the batch to an annotator of its group; returns how many.
 
     `DomainError` with the reason, and nothing is assigned, if ``to`` may not take all of it. Slots that were claimed
-    meanwhile stay where they are; `Conflict` if none is left, or if the batch is closed.
+    meanwhile stay where they are, as do those of excluded cases; `Conflict` if none is left, or if the batch is closed.
     """
     lock_batch_shared(batch.pk)
     batch = Batch.objects.select_related("group__benchmark").get(pk=batch.pk)
+    # First the member, as in `claim_next`: otherwise this and a claim of theirs could wait for each other.
+    annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=to.pk).first()
     ids = {slot.pk for slot in free}
     # The locks may have been granted after another transaction's commit, which only the second query sees.
     locked = list(Slot.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=ids).order_by("pk"))
-    rows = free_slots([batch.pk]).filter(pk__in=[slot.pk for slot in locked]).select_related("item__response")
-    slots = list(rows.order_by("pk"))
+    rows = free_slots([batch.pk]).filter(pk__in=[slot.pk for slot in locked], item__response__case__excluded_at=None)
+    slots = list(rows.select_related("item__response").order_by("pk"))
     if not slots or batch.imported or batch.status == Batch.Status.CLOSED:
         raise Conflict(_("This work has already been claimed, or its batch is closed, so it was not moved."))
     _refuse_new_hand(to, batch, slots, at)

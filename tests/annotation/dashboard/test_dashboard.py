@@ -15,10 +15,12 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
-from annotation.models import Assignment, Batch, Membership, Skip
-from annotation.services import accept_check, claim_check, return_check, submit
+from annotation.models import Assignment, Batch, Membership, Skip, Slot
+from annotation.services import accept_check, claim_check, return_check, slots, submit
 from annotation.steps import steps
+from consilium.core.errors import Conflict
 from consilium.statistics.estimate import Undefined
+from rubrics.models import Case
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, decide, make_batch, member
 
@@ -432,6 +434,17 @@ def test_work_of_somebody_who_was_stopped_goes_from_the_pool_to_a_named_colleagu
     assert f'<option value="{first.pseudonyms.get().pseudonym}">' not in question
     assert "Release to the pool" not in question
     assert question.count('name="piece"') == 3
+    # Responses to an excluded case are nobody's work: they have no box, and stay in the pool.
+    slot = Slot.objects.get(item__response__public_id=free[0].partition(".")[0], number=free[0].partition(".")[2])
+    cases = Case.objects.filter(responses=slot.item.response_id)
+    cases.update(excluded_at=timezone.now(), exclusion_reason="Unclear.")
+    codes = [code for code in free if code.partition(".")[0] not in {r.public_id for r in cases.get().responses.all()}]
+    listed = client.get(f"{base}?status=unassigned").content.decode()
+    assert set(re.findall(r'name="piece"\s+value="([^"]+)"', listed)) == set(codes) < set(free)
+    assert client.get(url, {"piece": free}).content.decode().count('name="piece"') == len(codes)
+    with pytest.raises(Conflict, match="was not moved"):
+        slots.assign(free=[slot], batch=workshop.batch, to=second, at=timezone.now())
+    cases.update(excluded_at=None, exclusion_reason="")
     # With room for two, two move; a second sending finds that one is left, and nobody has room for it.
     Membership.objects.filter(user=second, role="annotator").update(capacity=5)
     page = client.post(url, {"piece": free, "to": name}, follow=True).content.decode()

@@ -50,14 +50,14 @@ export function matchedWords(text, matches) {
 }
 
 /**
- * How much of a query a passage has: the letters and digits of `found` among those of the query, 0 to 1.
+ * How much of a query a passage has: the letters and digits of `words` among those of the query, 0 to 1.
  * @param {string} query
- * @param {string[]} found the words of the passage that it finds, each once
+ * @param {string[]} words the words of the query in the passage, each once
  * @returns {number}
  */
-export function shareFound(query, found) {
-  const asked = lettersOf(query);
-  return asked ? Math.min(1, lettersOf(found.join("")) / asked) : 0;
+export function shareFound(query, words) {
+  const inQuery = lettersOf(query);
+  return inQuery ? Math.min(1, lettersOf(words.join("")) / inQuery) : 0;
 }
 
 /** @param {string} text */
