@@ -14,6 +14,7 @@ from annotation.services.checks import accept_check, amend, claim_check, release
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
     DecisionInput,
+    NoLongerOpen,
     Unanswered,
     criteria_of,
     next_open,
@@ -46,6 +47,7 @@ __all__ = [
     "BatchPlan",
     "BatchTerms",
     "DecisionInput",
+    "NoLongerOpen",
     "PhysicianLoad",
     "ResponseFilter",
     "TitleRefused",

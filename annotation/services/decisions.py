@@ -78,6 +78,10 @@ class DecisionInput:
     client_id: UUID | None = None
 
 
+class NoLongerOpen(Conflict):
+    """The work was submitted, released or reassigned, so that its page can only be read from now on."""
+
+
 class Unanswered(DomainError):
     """Work cannot be handed in yet; ``criteria`` are the ids of the criteria that lack something, in rubric order.
 
@@ -385,9 +389,9 @@ def next_open(*, annotator: User, after: Assignment, at: datetime | None = None)
 
 def _refuse_unless_writable(status: str) -> None:
     if status == Assignment.Status.RELEASED:
-        raise Conflict(_("This response was released or reassigned, so nothing in it can be changed."))
+        raise NoLongerOpen(_("This response was released or reassigned, so nothing in it can be changed."))
     if status not in Assignment.OPEN:
-        raise Conflict(_("This response has been submitted, so its decisions can no longer be changed."))
+        raise NoLongerOpen(_("This response has been submitted, so its decisions can no longer be changed."))
 
 
 def _locked(assignment: Assignment, annotator: User) -> Assignment:

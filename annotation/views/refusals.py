@@ -22,6 +22,8 @@ def somebody_else() -> HttpResponse:
 def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
     """A `DomainError` in the page's format; ``results``: the results of decisions that were handled before it."""
     body: dict[str, Any] = {"detail": str(refused), "results": list(results)}
+    if isinstance(refused, services.NoLongerOpen):
+        body["reason"] = "no-longer-open"
     if isinstance(refused, services.Unanswered):
         body["missing"] = refused.criteria
     return JsonResponse(body, status=refused.status_code)

@@ -24,6 +24,7 @@ import {
 import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } from "./grading_deciding.js";
 import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
+import { showUnsent } from "./grading_closed.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
@@ -100,7 +101,7 @@ async function submit() {
     } else {
       if (hasResults) refuse(body.detail);
       else await queue.settle(answer, batch);
-      const isWaiting = queue.pending.size > 0 && !queue.questions.size;
+      const isWaiting = sheet.writable && queue.pending.size > 0 && !queue.questions.size;
       if (!status) toast(text("lost_submit"), "warning", { until: "online" });
       else if (isWaiting) toast(text("unsent"), "warning");
     }
@@ -242,7 +243,8 @@ window.addEventListener("beforeunload", (event) => {
   if (queue.pending.size) event.preventDefault();
 });
 
-/* Starts a sheet: entries still in the outbox show as the person left them; then selects the first open criterion. */
+/* Starts a sheet: entries still in the outbox show as the person left them, unless the response can only be read; then
+   selects the first open criterion. */
 function begin() {
   const { assignment = "", writable, saved = "" } = sheetElement().dataset;
   lastPath = location.pathname;
@@ -263,13 +265,8 @@ function begin() {
   forgetPick();
   startRows();
   for (const row of rows()) sheet.stored[idOf(row)] = { ...decisionOf(row), version: Number(row.dataset.version) };
-  for (const [id, entry] of Object.entries(store.entriesOf(assignment))) {
-    const row = rowOf(id);
-    if (row) {
-      queue.takeUp(id, entry);
-      show(row, entry);
-    } else store.drop(assignment, id, entry.client_id);
-  }
+  if (sheet.writable) takeUpUnsent();
+  else showUnsent();
   summarise();
   const linked = linkedRow();
   // Returned work shows first what is to be reviewed.
@@ -278,6 +275,17 @@ function begin() {
   showSaving();
   lookForOtherTabs();
   queue.flush();
+}
+
+function takeUpUnsent() {
+  const { assignment } = sheet;
+  for (const [id, entry] of Object.entries(store.entriesOf(assignment))) {
+    const row = rowOf(id);
+    if (row) {
+      queue.takeUp(id, entry);
+      show(row, entry);
+    } else store.drop(assignment, id, entry.client_id);
+  }
 }
 
 function linkedRow() {

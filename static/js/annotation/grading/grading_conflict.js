@@ -6,15 +6,9 @@ import { rowOf } from "../shared/criteria.js";
 import { queue } from "./grading_sheet.js";
 import { summarise } from "./grading_status.js";
 import { show } from "../shared/rows.js";
+import { inWords } from "../shared/unsent.js";
 
 const text = wordsOf("grading-words");
-
-/** @param {import("../shared/decisions.js").Decision} decision */
-function inWords(decision) {
-  const outcome = text(decision.outcome || "undecided");
-  const borderline = decision.borderline ? text("borderline") : "";
-  return [outcome, borderline, decision.note, decision.answer].filter(Boolean).join(" · ");
-}
 
 /** The dialog of the page; called once, when the queue is there. */
 export function startAsking() {

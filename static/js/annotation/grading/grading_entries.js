@@ -1,6 +1,6 @@
 // @ts-check
 /* The decisions of this page that are on their way to the server. */
-import { rowOf } from "../shared/criteria.js";
+import { rowOf, sheetElement } from "../shared/criteria.js";
 import { withoutQuotes } from "../shared/decisions.js";
 import { queue, sheet } from "./grading_sheet.js";
 import { broadcast } from "../shared/outbox.js";
@@ -24,7 +24,10 @@ export function queueDecision(id, decision) {
   const before = queue.pending.get(id);
   // Another tab may have sent what is waiting.
   const after = before ? [before.client_id] : [];
-  const entry = queue.put(id, withoutQuotes(decision), Number(rowOf(id)?.dataset.version), { after });
+  const { heading: response, batch } = sheetElement().dataset;
+  const { number, version } = rowOf(id)?.dataset ?? {};
+  const state = { ...withoutQuotes(decision), about: { response, batch, number } };
+  const entry = queue.put(id, state, Number(version), { after });
   queue.addToTrail(id, entry.client_id);
   ownEntries.add(entry.client_id);
   broadcast({ type: "shown", assignment: sheet.assignment, id, state: decision, client: entry.client_id });

@@ -5,6 +5,7 @@ import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { rowOf, sheetElement } from "../shared/criteria.js";
 import { afterStale, isSameDecision } from "../shared/decisions.js";
+import { showFinalState } from "./grading_closed.js";
 import { startAsking } from "./grading_conflict.js";
 import { queue, sheet, startQueue } from "./grading_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./grading_status.js";
@@ -82,6 +83,10 @@ function onStored(id, { version, current }, sent) {
  * @param {Answer} answer
  */
 function showHalt(halt, { body }) {
+  if (body?.reason === "no-longer-open") {
+    showFinalState();
+    return;
+  }
   // The reason is shown above the criteria; the entries stay in this browser.
   if (halt === "refused") refuse(body?.detail ?? text("unsent"));
   else if (halt === "somebody") refuse(text("somebody"));

@@ -1,14 +1,14 @@
 // @ts-check
 /* The same response in another tab of this browser: what is decided there shows here. */
 import { isBasedOn } from "../../core/save_queue.js";
-import { rowOf, sheetElement } from "../shared/criteria.js";
+import { rowOf } from "../shared/criteria.js";
 import { afterStorageChange } from "../shared/decisions.js";
+import { showFinalState } from "./grading_closed.js";
 import { isOwnEntry } from "./grading_entries.js";
 import { queue, sheet } from "./grading_sheet.js";
-import { refuse, showSaving, summarise } from "./grading_status.js";
+import { showSaving, summarise } from "./grading_status.js";
 import { broadcast, onMessage } from "../shared/outbox.js";
 import { show } from "../shared/rows.js";
-import { wordsOf } from "../../core/words.js";
 import { afterPress } from "../shared/press.js";
 
 /**
@@ -18,7 +18,6 @@ import { afterPress } from "../shared/press.js";
 
 const ANSWERS_MS = 300; // time for other tabs to answer
 const TAKE_OVER_MS = 2_000;
-const text = wordsOf("grading-words");
 
 /** @type {Set<string | undefined>} */
 const otherTabs = new Set();
@@ -54,13 +53,6 @@ function settleStorageChange(id, before) {
   if (queue.pending.has(id)) setTimeout(() => queue.flush(), TAKE_OVER_MS);
 }
 
-function settleHandedIn() {
-  sheet.writable = false;
-  sheetElement().dataset.writable = "";
-  refuse(text("handed"));
-  if (!queue.pending.size) location.reload();
-}
-
 /** @param {ReceivedMessage} message */
 function receive(message) {
   if (message.assignment !== sheet.assignment) {
@@ -82,10 +74,11 @@ function receive(message) {
       showOtherTabs();
       return;
     case "handed-in":
-      settleHandedIn();
+      showFinalState();
       return;
     default:
-      receiveDecision(message);
+      // A page that can only be read shows the record.
+      if (sheet.writable) receiveDecision(message);
   }
 }
 

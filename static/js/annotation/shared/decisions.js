@@ -10,7 +10,9 @@ import { afterStale as afterStaleSave, isBasedOn } from "../../core/save_queue.j
  * @typedef {{ start: number, end: number, quote?: string }} Span code points of the stored response
  * @typedef {{ outcome: string, borderline: boolean, note: string, evidence: Span[], answer?: string }} Decision
  *   `outcome` is empty where there is none; `answer`: to the checker who asked to review the criterion
- * @typedef {Decision & { version: number, client_id: string, after?: string[] }} Entry
+ * @typedef {{ response?: string, batch?: string, number?: string }} About what a decision is about, in the words of the
+ *   page
+ * @typedef {Decision & { version: number, client_id: string, after?: string[], about?: About }} Entry
  * @typedef {Decision & { version: number, client_id: string, at: string }} StoredDecision
  * @typedef {{ id: number, status: "saved", version: number, current: { at: string } }
  *   | { id: number, status: "stale", version: number, current: StoredDecision }

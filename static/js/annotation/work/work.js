@@ -3,7 +3,8 @@
    server no longer accepts can be discarded. */
 import { element, find } from "../../core/page.js";
 import { wordsOf } from "../../core/words.js";
-import { leftEntries, pageOf, sendLeft, store } from "../shared/outbox.js";
+import { leftEntries, pageOf, sendLeft } from "../shared/outbox.js";
+import { discardButton, listOf } from "../shared/unsent.js";
 
 /**
  * @typedef {import("../shared/outbox.js").LeftDetail} LeftDetail
@@ -26,32 +27,27 @@ document.addEventListener("consilium:left", (event) => {
  * @param {string} assignment
  * @param {Record<string, Entry>} entries
  */
-function refusedLine(assignment, entries) {
+function refusedPart(assignment, entries) {
   const { status, detail } = refusals.get(assignment) ?? { status: 0, detail: "" };
-  const line = document.createElement("p");
-  line.append(`${text("left")} ${detail} `);
+  const { response = "", batch = "" } = Object.values(entries)[0].about ?? {};
+  const name = [response, batch].filter(Boolean).join(" · ");
+  const box = document.createElement("div");
+  const line = box.appendChild(document.createElement("p"));
+  line.append(name ? `${text("left_of").replace("RESPONSE", name)} ${detail} ` : `${text("left")} ${detail} `);
   if (status !== 404) {
     const link = document.createElement("a");
     link.href = pageOf(assignment);
     link.textContent = text("open");
-    line.append(link, " ");
+    line.append(link);
   }
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "small";
-  button.textContent = text("forget");
-  button.addEventListener("click", () => {
-    for (const [id, entry] of Object.entries(entries)) store.drop(assignment, id, entry.client_id);
-    show();
-  });
-  line.append(button);
-  return line;
+  box.append(listOf(entries), discardButton(assignment, entries, show));
+  return box;
 }
 
 function show() {
   const left = leftEntries();
   const refused = left.filter(([assignment]) => refusals.get(assignment));
-  refusedNotice.replaceChildren(...refused.map(([assignment, entries]) => refusedLine(assignment, entries)));
+  refusedNotice.replaceChildren(...refused.map(([assignment, entries]) => refusedPart(assignment, entries)));
   refusedNotice.hidden = !refused.length;
   const waiting = left.find(([assignment]) => !refusals.get(assignment));
   if (waiting) find(waitingNotice, "a", HTMLAnchorElement).href = pageOf(waiting[0]);

@@ -1,0 +1,131 @@
+"""One response on two devices in browsers: the page shows what is on record, and says what of its own is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Decision
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.axe import axe_violations
+from tests.conftest import Watch
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+NewPage = Callable[..., Page]
+OUTBOX_SIZE = "Object.keys(localStorage).filter((key) => key.includes('outbox')).length"
+
+
+def open_work(page: Page, row: Assignment) -> None:
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+
+
+def outcomes(row: Assignment) -> list[str | None]:
+    rows = Decision.objects.filter(assignment=row, round=row.round).order_by("criterion__items__position")
+    return list(rows.values_list("outcome", flat=True))
+
+
+def shown_outcomes(page: Page) -> list[str]:
+    shown: list[str] = page.locator("#criteria [data-row]").evaluate_all(
+        "rows => rows.map((row) => row.querySelector('[data-set][aria-pressed=true]')?.dataset.set ?? '')"
+    )
+    return shown
+
+
+def decide_offline(page: Page, row: Assignment) -> None:
+    """Criteria 1 and 2 are decided where nothing can be sent."""
+    open_work(page, row)
+    page.context.set_offline(True)
+    page.keyboard.press("n")
+    page.keyboard.press("c")
+    expect(page.locator("#saved")).to_have_text("2 waiting, offline")
+
+
+def submit_on_the_tablet(new_page: NewPage, workshop: Workshop, row: Assignment) -> None:
+    tablet = new_page(workshop.annotator)
+    open_work(tablet, row)
+    for _ in range(3):
+        tablet.keyboard.press("m")
+    expect(tablet.locator("#graded-text")).to_have_text("3 / 3")
+    tablet.keyboard.press("Control+Enter")
+    expect(tablet).not_to_have_url(re.compile(row.public_id))
+    assert outcomes(row) == ["met", "met", "met"]
+
+
+def expect_the_record(page: Page) -> None:
+    """The page is final: rows show the record; what this browser decided is listed apart."""
+    expect(page.locator("#submit")).to_have_count(0)
+    expect(page.locator(".pane-notices")).to_contain_text("Your decisions are final")
+    unsent = page.locator("#not-sent")
+    expect(unsent).to_contain_text("Not sent from this browser")
+    expect(unsent.locator("li")).to_have_text(["Criterion 1: Not met", "Criterion 2: Can’t assess"])
+    assert shown_outcomes(page) == ["met", "met", "met"]
+    expect(page.locator("#refusal .notice")).to_have_count(0)
+    expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_a_response_submitted_elsewhere_shows_the_record_and_lists_what_was_not_sent(
+    new_page: NewPage, watch: Watch
+) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "409")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    decide_offline(page, row)
+    submit_on_the_tablet(new_page, workshop, row)
+    # The connection comes back while the page is loaded again, so that nothing was sent before.
+    page.route("**/decisions/", lambda route: route.abort())
+    page.context.set_offline(False)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect_the_record(page)
+    assert axe_violations(page) == []
+    page.unroute("**/decisions/")
+    page.goto("/work/")
+    left = page.locator("#refused-left")
+    expect(left).to_contain_text("kept in this browser only: Response 1 of 1 · Pilot batch.")
+    expect(left.locator("li")).to_have_text(["Criterion 1: Not met", "Criterion 2: Can’t assess"])
+    open_work(page, row)
+    page.locator("#not-sent").get_by_role("button", name="Discard them").click()
+    expect(page.locator("#not-sent")).to_be_hidden()
+    assert page.evaluate(OUTBOX_SIZE) == 0
+    assert outcomes(row) == ["met", "met", "met"]
+
+
+@pytest.mark.parametrize("by", ["connection", "submit"])
+def test_an_open_page_becomes_final_when_the_server_says_that_it_was_submitted(
+    new_page: NewPage, watch: Watch, by: str
+) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "409")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    decide_offline(page, row)
+    submit_on_the_tablet(new_page, workshop, row)
+    if by == "submit":
+        page.route("**/decisions/", lambda route: route.abort())
+    page.context.set_offline(False)
+    if by == "submit":
+        page.keyboard.press("Control+Enter")
+    expect_the_record(page)
+
+
+def test_a_response_submitted_in_another_tab_is_final_in_this_one(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_FAILED", "409")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    for _ in range(3):
+        page.keyboard.press("m")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    other = page.context.new_page()
+    open_work(other, row)
+    other.keyboard.press("Control+Enter")
+    expect(other).not_to_have_url(re.compile(row.public_id))
+    expect(page.locator("#submit")).to_have_count(0)
+    expect(page.locator("#not-sent")).to_be_hidden()
+    assert shown_outcomes(page) == ["met", "met", "met"]
