@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from accounts.views import first_run, sign_on
+from accounts.views import first_run, own, sign_on
 from consilium.views import healthz, rule_endpoint
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
@@ -32,7 +32,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/login/", first_run.sign_in, name="account_login"),
     path("accounts/", include("allauth.urls")),
-    path("i18n/", include("django.conf.urls.i18n")),
+    path("i18n/setlang/", own.set_language, name="set_language"),
     path("api/v1/", include((api_urlpatterns, "api"))),
     path("", include("accounts.urls")),
     path("", include("rubrics.urls")),

@@ -29,6 +29,12 @@ def update_profile(
         PhysicianProfile.objects.update_or_create(user=user, defaults=dict(credentials))
 
 
+def choose_language(*, user: User, language: str) -> None:
+    """Store the language that ``user`` chose in the menu: one of ``settings.LANGUAGES``. Emails are in it as well."""
+    user.language = language
+    user.save(update_fields=["language"])
+
+
 @transaction.atomic
 def person_of(*, email: str, name: str = "") -> User:
     """The account with the address, or a new one, whose owner sets a password by "Forgot your password?".

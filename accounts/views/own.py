@@ -7,9 +7,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django.views.i18n import set_language as set_language_of_browser
 
 from accounts import services
 from accounts.forms import CredentialsForm, ProfileForm
@@ -44,14 +46,16 @@ def profile(request: SignedInRequest) -> HttpResponse:
     # A copy: a refused form must not show in the top bar as if it had been saved.
     person = User.objects.get(pk=request.user.pk)
     posted = request.POST if request.method == "POST" else None
-    form = ProfileForm(posted, instance=person)
+    # The language in effect, which may be the choice of this browser: saving another field must not change it.
+    form = ProfileForm(posted, instance=person, initial={"language": translation.get_language()})
     stored = PhysicianProfile.objects.filter(user=person).first() or PhysicianProfile(user=person)
     physician = CredentialsForm(posted, instance=stored)
     if posted is not None and form.is_valid() and physician.is_valid():
         services.update_profile(user=request.user, credentials=physician.cleaned_data, **form.cleaned_data)
-        messages.success(request, _("Your profile was saved."))
-        for text in messages_after_naming(request.user):
-            messages.warning(request, text)
+        with translation.override(form.cleaned_data["language"]):
+            messages.success(request, _("Your profile was saved."))
+            for text in messages_after_naming(request.user):
+                messages.warning(request, text)
         response = redirect("accounts:profile")
         response.set_cookie(
             settings.LANGUAGE_COOKIE_NAME,
@@ -64,6 +68,14 @@ def profile(request: SignedInRequest) -> HttpResponse:
     refused = form.errors or physician.errors
     context = {"form": form, "physician": physician}
     return render(request, "accounts/own/profile.html", context, status=422 if refused else 200)
+
+
+def set_language(request: HttpRequest) -> HttpResponse:
+    """Show the pages in another language, and store it in the profile of a reader who is signed in."""
+    language = request.POST.get("language", "")
+    if isinstance(request.user, User) and language in dict(settings.LANGUAGES):
+        services.choose_language(user=request.user, language=language)
+    return set_language_of_browser(request)
 
 
 @require_safe

@@ -84,6 +84,35 @@ def test_language_of_the_profile_holds_on_a_new_browser_and_yields_to_its_choice
     assert client.get("/clock").content.decode().endswith(" en")
 
 
+def test_the_language_chosen_in_the_menu_is_the_language_of_the_profile(client: Client) -> None:
+    user = UserFactory(language="zh-hans")
+    client.force_login(user)
+    client.post("/i18n/setlang/", {"language": "en", "next": "/profile/"})
+    user.refresh_from_db()
+    assert user.language == "en"
+    assert '<option value="en" selected>English</option>' in client.get("/profile/").content.decode()
+    client.post("/i18n/setlang/", {"language": "xx", "next": "/profile/"})
+    user.refresh_from_db()
+    assert user.language == "en"
+
+
+def test_the_profile_form_has_the_language_that_the_browser_chose_before_signing_in(client: Client) -> None:
+    user = UserFactory(language="zh-hans")
+    client.post("/i18n/setlang/", {"language": "en", "next": "/accounts/login/"})
+    client.force_login(user)
+    page = client.get("/profile/").content.decode()
+    assert '<option value="en" selected>English</option>' in page
+    assert "selected>简体中文" not in page
+
+
+def test_the_toast_after_saving_the_profile_is_in_the_new_language(client: Client) -> None:
+    client.force_login(UserFactory(language="en"))
+    form = {"name": "Bo Li", "time_zone": "UTC", "language": "zh-hans"}
+    page = client.post("/profile/", form, follow=True).content.decode()
+    assert "Your profile was saved." not in page
+    assert "个人资料已保存" in page
+
+
 def test_one_readers_zone_does_not_leak_to_the_next(client: Client) -> None:
     client.force_login(UserFactory(time_zone="Asia/Tokyo"))
     assert "08:30" in client.get("/clock").content.decode()
