@@ -75,6 +75,35 @@ def test_pairs_reach_only_who_reads_the_case(two_pairs: PairWorld) -> None:
     assert pairs == [["P2"], ["P1", "P2"], ["P1", "P2"]]
     path = f"/b/ward/pairs/judge/{two_pairs.pair('P1').public_id}/"
     assert [signed_in(user).get(path).status_code for user in (first_reader, other)] == [404, 200]
+    # The page counts what the To do list counts, and says what is left out because of its language.
+    client = signed_in(first_reader)
+    assert [todo.left for todo in todos_of(first_reader)] == ["1 pair"]
+    page = " ".join(client.get("/b/ward/pairs/judge/", follow=True).content.decode().split())
+    assert "0 of 1 judged · 1 left" in page
+    assert "Not counted: 1 in a language that you do not read" in page
+    assert "Not counted" not in signed_in(other).get(path).content.decode()
+
+
+def test_the_page_of_questions_counts_what_the_to_do_list_counts(loopback: Loopback) -> None:  # noqa: F811
+    """It counted the decisions of everybody in the run, in all languages."""
+    world = world_with_questions(loopback)
+    first_reader, other = world.physicians
+    number = open_decisions(world.benchmark, first_reader).count()
+    for user in (other, first_reader):
+        own = open_decisions(world.benchmark, user)[0]
+        decide(decision=own, answer="full" if own.stage == "coverage" else "needed", by=user, at=timezone.now())
+    left = number - 2
+    assert left > 1
+    client, path = signed_in(first_reader), f"/b/{world.benchmark.slug}/rubric-coverage/decide/"
+    assert [todo.left for todo in todos_of(first_reader)] == [f"{left} questions"]
+    text = " ".join(client.get(path, follow=True).content.decode().split())
+    assert f"1 of {left + 1} decided · {left} left" in text
+    assert "Not counted" not in text
+    assert "<h1>Questions about criteria</h1>" in text
+    Case.objects.filter(benchmark=world.benchmark).update(language="zh-Hans")
+    reads(first_reader, "en")
+    text = " ".join(client.get(path).content.decode().split())
+    assert f"Not counted: {left} in languages that you do not read" in text
 
 
 def test_my_work_lists_what_the_home_page_lists(two_pairs: PairWorld) -> None:

@@ -19,6 +19,7 @@ from validation.coverage.content import CaseContent, Point, step_name
 from validation.coverage.inputs import EXTENT_OF
 from validation.models import CoverageDecision, CoverageRun, SkippedQuestion
 from validation.models.coverage import BACK, FORWARD
+from validation.own_counts import OwnCounts
 
 
 def runs_on(benchmark: Benchmark) -> QuerySet[CoverageRun]:
@@ -89,6 +90,20 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
         "run_id", "place"
     )
     return own
+
+
+def own_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[CoverageDecision]:
+    """What ``user`` has decided, the newest first."""
+    decided = CoverageDecision.objects.decided().filter(run__benchmark=benchmark, decided_by=user.pk)
+    return decided.order_by("-decided_at", "-pk")
+
+
+def own_counts(benchmark: Benchmark, user: User | AnonymousUser) -> OwnCounts:
+    """The counts of the queue of ``user``; three queries."""
+    unread = CoverageDecision.objects.filter(run__benchmark=benchmark).unread_by(user.pk)
+    return OwnCounts(
+        own_decisions(benchmark, user).count(), open_decisions(benchmark, user).count(), unread.count()
+    )
 
 
 def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[CoverageDecision, Any]:

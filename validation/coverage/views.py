@@ -255,11 +255,10 @@ def queue(request: SignedInRequest, slug: str) -> HttpResponse:
     first = selectors.open_decisions(benchmark, request.user).first()
     if first is not None:
         return redirect("validation:coverage-decision", slug, first.public_id)
-    decided = CoverageDecision.objects.decided().filter(run__benchmark=benchmark, decided_by=request.user)
     context = {
         "benchmark": benchmark,
-        "n_made": decided.count(),
-        "last": decided.order_by("-decided_at", "-pk").first(),
+        "counts": selectors.own_counts(benchmark, request.user),
+        "last": selectors.own_decisions(benchmark, request.user).first(),
     }
     return render(request, "validation/coverage/queue.html", context)
 
@@ -305,7 +304,7 @@ def _decision_page(request: SignedInRequest, row: CoverageDecision, refused: Dom
         "benchmark": row.run.benchmark,
         "question": question,
         "turns": turns_of(question.case),
-        "counts": selectors.queue_counts([row.run_id])[row.run_id],
+        "counts": selectors.own_counts(row.run.benchmark, request.user),
         "earlier": decided.order_by("-decided_at", "-pk").first(),
         "refused": refused,
     }

@@ -75,9 +75,15 @@ class CoverageDecisionQuerySet(models.QuerySet["CoverageDecision"]):
 
     def open_to(self, user_id: int | None) -> Self:
         """Those that this physician may make: open, readable, not on their own drafts, and not skipped by them."""
+        return self._open_in_any_language(user_id).exclude(unread_by(user_id or 0, "step__case"))
+
+    def unread_by(self, user_id: int | None) -> Self:
+        """Those that would be `open_to` this physician if they read the language of the case."""
+        return self._open_in_any_language(user_id).filter(unread_by(user_id or 0, "step__case"))
+
+    def _open_in_any_language(self, user_id: int | None) -> Self:
         skipped = SkippedQuestion.objects.filter(decision=OuterRef("pk"), physician=user_id)
-        rows = self.open().but_on_own_drafts(user_id).exclude(unread_by(user_id or 0, "step__case"))
-        return rows.exclude(Exists(skipped))
+        return self.open().but_on_own_drafts(user_id).exclude(Exists(skipped))
 
     def decided(self) -> Self:
         """Those that a physician has made."""

@@ -90,9 +90,16 @@ class NearMissPairQuerySet(models.QuerySet["NearMissPair"]):
 
     def open_to(self, user_id: int | None) -> Self:
         """Those that still need a judgement, and that this physician reads and has neither judged nor skipped."""
+        return self._open_in_any_language(user_id).exclude(unread_by(user_id or 0, "case"))
+
+    def unread_by(self, user_id: int | None) -> Self:
+        """Those that would be `open_to` this physician if they read the language of the case."""
+        return self._open_in_any_language(user_id).filter(unread_by(user_id or 0, "case"))
+
+    def _open_in_any_language(self, user_id: int | None) -> Self:
         mine = PairJudgement.objects.filter(pair=models.OuterRef("pk"), physician=user_id)
         skipped = SkippedQuestion.objects.filter(pair=models.OuterRef("pk"), physician=user_id)
-        rows = self.on_cases_that_count().exclude(unread_by(user_id or 0, "case")).filter(state="proposed")
+        rows = self.on_cases_that_count().filter(state="proposed")
         return rows.exclude(models.Exists(mine)).exclude(models.Exists(skipped))
 
 

@@ -13,6 +13,7 @@ from accounts.models import User
 from rubrics.models import Benchmark
 from validation.access import decides_in
 from validation.models import ErrorKind, NearMissPair, PairGroup, PairJudgement
+from validation.own_counts import OwnCounts
 
 State = NearMissPair.State
 # How pages sort pairs: what physicians agree on, or what is still open.
@@ -94,22 +95,12 @@ def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[NearMissPair, Any]
     return waiting.open_to(user.pk).order_by().values_list("group__benchmark").annotate(n=Count("pk"))
 
 
-@dataclass(frozen=True, slots=True)
-class QueueCounts:
-    """How many pairs a physician has judged in a benchmark, and how many wait for them."""
-
-    judged: int
-    waiting: int
-
-    @property
-    def total(self) -> int:
-        """Both together."""
-        return self.judged + self.waiting
-
-
-def queue_counts(benchmark: Benchmark, user: User | AnonymousUser) -> QueueCounts:
-    """The counts of the queue of ``user``; two queries."""
-    return QueueCounts(own_judgements(benchmark, user).count(), open_pairs(benchmark, user).count())
+def own_counts(benchmark: Benchmark, user: User | AnonymousUser) -> OwnCounts:
+    """The counts of the queue of ``user``; three queries."""
+    unread = NearMissPair.objects.filter(group__benchmark=benchmark).unread_by(user.pk)
+    return OwnCounts(
+        own_judgements(benchmark, user).count(), open_pairs(benchmark, user).count(), unread.count()
+    )
 
 
 def own_judgements(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[PairJudgement]:

@@ -151,7 +151,11 @@ def queue(request: SignedInRequest, slug: str) -> HttpResponse:
     if first is not None:
         return redirect("validation:pair-judge", slug, first.public_id)
     judgements = selectors.own_judgements(benchmark, request.user)
-    context = {"benchmark": benchmark, "n_made": judgements.count(), "last": judgements.first()}
+    context = {
+        "benchmark": benchmark,
+        "counts": selectors.own_counts(benchmark, request.user),
+        "last": judgements.first(),
+    }
     return render(request, "validation/pairs/queue.html", context)
 
 
@@ -223,7 +227,7 @@ def _judge_page(
         "turns": turns_of(row.case),
         "form": form,
         "questions": questions,
-        "counts": selectors.queue_counts(benchmark, request.user),
+        "counts": selectors.own_counts(benchmark, request.user),
         "earlier": earlier.first(),
     }
     return render(request, "validation/pairs/judge.html", context, status=status)

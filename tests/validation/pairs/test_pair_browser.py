@@ -27,7 +27,7 @@ def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], wat
     world = make_world("ward", pairs, {"A": {pair["case"]: NINE for pair in pairs}})
     page = new_page(user=world.physicians[0])
     page.goto("/b/ward/pairs/judge/")
-    expect(page.get_by_role("heading", name="Near-miss pairs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Pairs of texts to compare")).to_be_visible()
     expect(page.locator("mark.pair-mark")).to_have_count(2)
     # The page opens at its top, with the pages of its section.
     assert page.evaluate("window.scrollY") == 0
@@ -76,8 +76,15 @@ def test_a_refused_judgement_shows_the_first_question_without_an_answer(
     message = page.locator(".pair-judge fieldset .error:visible").first
     expect(message).to_be_in_viewport()
     expect(page.locator("input[name=harm]").first).to_be_focused()
+    red = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--alert').trim()")
+    assert red
+    assert message.evaluate("(own, red) => { const probe = document.createElement('i'); probe.style.color = red;"
+                            "document.body.append(probe); const same = getComputedStyle(own).color ==="
+                            "getComputedStyle(probe).color; probe.remove(); return same; }", red)  # fmt: skip
+    expect(page.locator(".pair-judge fieldset .error:visible")).to_have_count(2)
     page.keyboard.press("3")  # keys work from there
     expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+    expect(page.locator(".pair-judge fieldset .error:visible")).to_have_count(1)  # the answered one has none
 
 
 def test_a_judgement_survives_a_lost_connection_and_a_closed_page(new_page: Callable[..., Page], watch: Watch) -> None:

@@ -134,6 +134,10 @@ document.addEventListener("submit", (event) => {
   showChoice();
   send();
 });
+document.addEventListener("change", (event) => {
+  const problem = targetWithin(event, "[data-field]")?.querySelector(".error");
+  if (problem instanceof HTMLElement) problem.hidden = true; // it said that the answer is missing
+});
 window.addEventListener("online", () => send());
 document.addEventListener("consilium:signed-in", () => {
   show("");
