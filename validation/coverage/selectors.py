@@ -101,9 +101,7 @@ def own_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[
 def own_counts(benchmark: Benchmark, user: User | AnonymousUser) -> OwnCounts:
     """The counts of the queue of ``user``; three queries."""
     unread = CoverageDecision.objects.filter(run__benchmark=benchmark).unread_by(user.pk)
-    return OwnCounts(
-        own_decisions(benchmark, user).count(), open_decisions(benchmark, user).count(), unread.count()
-    )
+    return OwnCounts(own_decisions(benchmark, user).count(), open_decisions(benchmark, user).count(), unread.count())
 
 
 def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[CoverageDecision, Any]:

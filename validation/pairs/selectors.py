@@ -98,9 +98,7 @@ def open_by_benchmark(user: User | AnonymousUser) -> QuerySet[NearMissPair, Any]
 def own_counts(benchmark: Benchmark, user: User | AnonymousUser) -> OwnCounts:
     """The counts of the queue of ``user``; three queries."""
     unread = NearMissPair.objects.filter(group__benchmark=benchmark).unread_by(user.pk)
-    return OwnCounts(
-        own_judgements(benchmark, user).count(), open_pairs(benchmark, user).count(), unread.count()
-    )
+    return OwnCounts(own_judgements(benchmark, user).count(), open_pairs(benchmark, user).count(), unread.count())
 
 
 def own_judgements(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[PairJudgement]:

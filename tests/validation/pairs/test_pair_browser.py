@@ -139,6 +139,16 @@ def test_a_kept_judgement_does_not_replace_a_later_one(new_page: Callable[..., P
     assert PairJudgement.objects.values().get() == stored
 
 
+def test_a_phone_reaches_the_questions_by_one_tap(new_page: Callable[..., Page]) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"A": {"P1": NINE}})
+    page = new_page(user=world.physicians[0], viewport={"width": 390, "height": 500})
+    page.goto("/b/ward/pairs/judge/")
+    expect(page.get_by_text("which is marked: read both")).to_be_in_viewport()
+    expect(page.locator("[data-field=single]")).not_to_be_in_viewport()
+    page.get_by_role("link", name="Go to the questions").click()
+    expect(page.locator("[data-field=single]")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_pages_fit(new_page: Callable[..., Page], width: int) -> None:
     pairs = [scripted("P1 5-3w | 5-3w")]
