@@ -84,8 +84,9 @@ class LanguagesField(forms.MultiValueField):
         options.setdefault(
             "help_text",
             _(
-                "You receive only cases in these languages. If you choose none, you may receive any case. Admins see "
-                "your choice when they assign cases."
+                "New cases are assigned to you only in these languages, unless a batch includes any language. Cases "
+                "assigned to you earlier stay with you. If you choose none, you may receive any case. Admins see your "
+                "choice when they assign cases."
             ),
         )
         super().__init__(fields=fields, require_all_fields=False, required=False, **options)

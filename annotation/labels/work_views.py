@@ -21,10 +21,13 @@ from annotation.labels import selectors, services
 from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.selectors import reading_pages
+from annotation.selectors.languages_read import languages_read
 from annotation.services.attention import record_attention
 from annotation.views.refusals import somebody_else
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.language_tags import can_read
+from consilium.core.languages import language_name
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 
 PAGE = "annotation/labels/labelling.html"
@@ -130,10 +133,18 @@ def _stored(saved: LabelAnswer) -> dict[str, Any]:
     }
 
 
+def _unread_language(task: LabelTask) -> str:
+    """The language of a case that its physician does not read, by name; empty where they do."""
+    language, user = task.case.language, task.annotator_id
+    return "" if can_read(languages_read([user])[user], language) else language_name(language)
+
+
 def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
     lines = selectors.question_lines(task)
     place = selectors.label_place(task)
     of_all = {"position": place.position, "total": place.total}
+    writable = task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN
+    following = services.next_label_task(annotator=request.user, after=task) if writable else None
     heading = _("Response %(position)s of %(total)s") if task.response_id else _("Case %(position)s of %(total)s")
     return {
         "task": task,
@@ -147,7 +158,9 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),
         "heading": heading % of_all,
-        "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,
+        "writable": writable,
+        "later": following.public_id if following else "",
+        "unread_language": _unread_language(task) if writable else "",
         "earlier": earlier_votes(task),
         "saved_at": max((line.saved_at for line in lines if line.saved_at), default=None),
         "who": opaque_name(request.user),

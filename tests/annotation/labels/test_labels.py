@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.identity import opaque_name
-from accounts.models import Notification, User
+from accounts.models import Notification, PhysicianProfile, User
 from agreement.counting.frame import read_frame
 from annotation.labels import selectors as label_selectors
 from annotation.labels.batches import (
@@ -36,7 +36,9 @@ from annotation.labels.services import (
 )
 from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services import close_batch, pause_batch
+from consilium.core import navigation
 from consilium.core.errors import Conflict, DomainError
+from rubrics.models import Case
 from scoring.scores.score_tables import compute_scores
 from scoring.selectors.raters import resolve_rater
 from tests.annotation.labels.labels_world import LEVELS, URGENCY, Ward, build_ward, give_out, question
@@ -108,6 +110,37 @@ def test_the_list_of_keys_has_those_of_the_page_alone(ward: Ward) -> None:
         assert "choose an option" in keys
         assert ("certainty up or down by 5" in keys) is expected
         assert ("next question" in keys) is expected  # the other batch asks one
+
+
+def test_a_case_that_cannot_be_read_is_left_open_by_a_link_to_the_next(ward: Ward) -> None:
+    physician = ward.people[0]
+    client = signed_in(physician)
+    first, second, *_rest = LabelTask.objects.filter(batch=ward.batch, annotator=physician).order_by("position")
+    later = f'<a href="/work/labels/{second.public_id}/">'
+    page = client.get(f"/work/labels/{first.public_id}/").content.decode()
+    assert page.count(later) == 1 and "Later: leave this open" in page
+    assert "which you do not read" not in page
+    Case.objects.filter(pk=first.case_id).update(language="zh-Hans")
+    PhysicianProfile.objects.update_or_create(user=physician, defaults={"languages": ["en"]})
+    page = " ".join(client.get(f"/work/labels/{first.public_id}/").content.decode().split())
+    assert re.search(r"This case is in [^,]*Chinese[^,]*, which you do not read", page)
+    assert page.count(later) == 2
+    # The case stays open, and is there again after the others.
+    last = LabelTask.objects.filter(batch=ward.batch, annotator=physician).latest("position")
+    assert f'href="/work/labels/{first.public_id}/"' in client.get(f"/work/labels/{last.public_id}/").content.decode()
+    first.refresh_from_db()
+    assert first.status == "not_started"
+
+
+def test_the_card_at_home_counts_the_cases_with_questions(ward: Ward) -> None:
+    physician = ward.people[0]
+    number = LabelTask.objects.filter(batch=ward.batch, annotator=physician).count()
+    assert number
+    figures = {str(own.label): own.value for card in navigation.home_cards(physician) for own in card.figures}
+    assert figures["To label"] == number
+    pause_batch(batch=ward.batch)
+    figures = {str(own.label): own.value for card in navigation.home_cards(physician) for own in card.figures}
+    assert "To label" not in figures
 
 
 def test_a_value_belongs_to_one_question_that_is_asked(ward: Ward) -> None:
