@@ -50,6 +50,10 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
         load = workload(user, benchmark)
         here = parts[benchmark.pk]
         figures = []
+        if to_label := sum(work.open for work in load.labels if work.takes_work):
+            figures.append(
+                navigation.HomeFigure(_("To label"), to_label, reverse("annotation:work-in", args=[benchmark.slug]))
+            )
         if to_write := sum(work.open for work in load.writing if work.takes_work):
             figures.append(
                 navigation.HomeFigure(_("To write"), to_write, reverse("annotation:work-in", args=[benchmark.slug]))

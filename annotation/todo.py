@@ -65,7 +65,7 @@ def _graded(load: Workload) -> Iterator[tuple[Todo, BatchWork]]:
         left = ngettext("%(n)d response left", "%(n)d responses left", work.open) % {"n": work.open}
         if work.returned:
             number = len(work.returned)
-            left = ngettext("%(left)s, %(n)d returned", "%(left)s, %(n)d returned", number) % {
+            left = ngettext("%(left)s, %(n)d of them returned", "%(left)s, %(n)d of them returned", number) % {
                 "left": left,
                 "n": number,
             }

@@ -18,7 +18,7 @@ from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.qualification.services import after_handing_in, refuse_new_work
 from annotation.selectors.review_rounds import unreviewed_criteria
 from annotation.services.conflicts import open_conflicts_within
-from annotation.services.notices import notify_of_resubmission
+from annotation.services.notices import notify_of_resubmission, read_notice_of_return
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from annotation.services.staff_notices import notify_of_completed_batch
@@ -358,6 +358,8 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.ACCEPTED, accepted_at=at, **changes)
         open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
     after_handing_in(assignment=row, at=at)
+    if row.round > 1:
+        read_notice_of_return(assignment=row, at=at)
     if row.status == Assignment.Status.ACCEPTED:
         notify_of_completed_batch(batch=row.batch, at=at)
     _bring_up_to_date(assignment, row)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import Notification
 from accounts.services.grouped_notices import count_for_day, discount_for_day
-from accounts.services.notifications import notify, notify_each
+from accounts.services.notifications import mark_read, notify, notify_each
 from annotation.models import Assignment, Batch, ExpertGroup, Membership
 
 Kind = Notification.Kind
@@ -90,6 +90,16 @@ def notify_of_return(*, assignment: Assignment, note: bool, marked: int, at: dat
         note=note,
         marked=marked,
     )
+
+
+def read_notice_of_return(*, assignment: Assignment, at: datetime) -> None:
+    """Mark the notices of returns of this work as read: it was resubmitted, so nothing in them waits any more."""
+    rows = Notification.objects.filter(
+        user=assignment.annotator_id,
+        kind=Kind.RETURNED,
+        url=reverse("annotation:grade", args=[assignment.public_id]),
+    )
+    mark_read(notifications=rows, at=at)
 
 
 def notify_of_resubmission(*, assignment: Assignment, at: datetime) -> None:

@@ -14,6 +14,7 @@ from accounts.models import Notification, User
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
 from annotation.selectors.ratings import group_ratings
+from annotation.todo import todos
 from consilium.core.errors import Conflict
 from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
@@ -71,7 +72,12 @@ def test_work_of_a_second_round_goes_back_as_returned() -> None:
     claim(workshop)
     services.return_check(assignment=row, checker=workshop.checker, note="Again, please.", at=timezone.now())
     row = first_of(workshop)
+    open_lines = [todo.left for todo in todos(workshop.annotator)]
+    assert any(left.endswith(", 1 of them returned") for left in open_lines), open_lines
+    notice = Notification.objects.filter(user=workshop.annotator, kind="returned")
+    assert notice.get().read_at is None
     services.submit(assignment=row, annotator=workshop.annotator, at=timezone.now())
+    assert notice.get().read_at is not None  # nothing in it waits any more
     assert undo(workshop.annotator, row.public_id).status_code == 200
     row = first_of(workshop)
     assert (row.status, row.round) == ("returned", 2)
