@@ -259,7 +259,9 @@ def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batc
     own = annotator_figures(scene.benchmark, [scene.annotator.pk], own_view=True)[scene.annotator.pk]
     assert (own.mf1.responses, own.mf1.figure.value, own.gold.responses) == (12, 1.0, 0)
     page = " ".join(client.get("/work/quality/").content.decode().split())
-    assert "Admins of the benchmark see the same figures by name, researchers by pseudonym." in page
+    assert "Admins of the benchmark see them with your name, researchers with your pseudonym" in page
+    assert "only for you" not in page
+    assert "Agreement score with the final decisions" in page and "(MF1)" not in page
     assert "The mean of two scores from 0 to 1" in page
     main = re.sub("<[^>]+>", " ", page.partition("<main")[2])
     assert re.search(r"\d+ decisions", main) and not re.search(r"\bn \d", main)
