@@ -287,7 +287,7 @@ def _calibration_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int)
     calendar = simulation.calendar
     start = calendar.days_ago(50)
     terms = annotation_services.BatchTerms(
-        title="Calibration: physicians’ responses", check_policy="none", explain_cannot_assess=True, seed=seed
+        title="Calibration set", check_policy="none", explain_cannot_assess=True, seed=seed
     )
     batch = _make_batch(simulation, group, terms, annotation_services.ResponseFilter(kinds=["physician"]), start)
     _run(_hand_ins(simulation, simulation.tasks(batch), start, days=6))

@@ -18,7 +18,7 @@ class RegradingForm(forms.Form):
     """Group, title, secondary check, order and due date; the seed is a field of the form."""
 
     group = forms.ModelChoiceField(ExpertGroup.objects.none(), label=gettext_lazy("Group"), to_field_name="public_id")
-    title = form_field(BatchTerms, "title", help_text="")
+    title = form_field(BatchTerms, "title")
     check_policy = form_field(BatchTerms, "check_policy")
     check_percent = forms.FloatField(
         label=gettext_lazy("Share to check, %"), min_value=0, max_value=100, initial=20, required=False

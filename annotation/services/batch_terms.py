@@ -60,7 +60,9 @@ class BatchTerms:
     """How a batch is worked on. A title may be empty in a preview."""
 
     title: Annotated[
-        str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Visible to physicians. Do not name any model."))
+        str,
+        Field(max_length=MAX_TITLE_LENGTH),
+        Label(_("Title"), _("Annotators see it. Do not say who wrote the responses: no model, and no physicians.")),
     ]
     annotators_per_item: Annotated[int, Field(ge=1, le=20), Label(_("Annotators per response"))] = 1
     check_policy: Annotated[str, OneOf(Batch.CheckPolicy), Label(_("Secondary check"))] = Batch.CheckPolicy.ALL

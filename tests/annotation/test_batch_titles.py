@@ -66,6 +66,16 @@ def test_a_new_batch_whose_title_names_a_candidate_is_refused_at_its_field(named
     assert (refused.status_code, refused.json()["detail"]) == (422, NAMED)
 
 
+def test_the_forms_of_batches_warn_that_annotators_see_the_title(named: Workshop, client: Client) -> None:
+    client.force_login(named.admin)
+    base = f"/b/{named.benchmark.slug}/batches/"
+    for path in (f"{base}new/", f"{base}{named.batch.public_id}/"):
+        page = client.get(path)
+        assert page.status_code == 200, path
+        words = "Annotators see it. Do not say who wrote the responses: no model, and no physicians."
+        assert words in page.content.decode(), path
+
+
 def test_a_batch_is_renamed_on_its_page_and_by_the_api_with_the_same_rule(named: Workshop, client: Client) -> None:
     client.force_login(named.admin)
     url = f"/b/{named.benchmark.slug}/batches/{named.batch.public_id}/"
