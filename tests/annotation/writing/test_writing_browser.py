@@ -58,8 +58,16 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     expect(saved).to_have_text(re.compile(r"^Saved"))
 
     page.locator("[data-start-from='1']").click()
+    mine = editor.input_value()
+    expect(page.locator("#replace")).to_contain_text("Undo brings yours back")
     page.locator("[data-replace]").click()
     shown = Response.objects.get(pk=task.shown[1])
+    expect(editor).to_have_value(shown.text)
+    page.get_by_role("button", name="Undo").click()
+    expect(editor).to_have_value(mine)
+    expect(page.locator("#from")).to_be_hidden()
+    page.locator("[data-start-from='1']").click()
+    page.locator("[data-replace]").click()
     expect(editor).to_have_value(shown.text)
     expect(page.locator("#from")).to_contain_text("Started from reference B.")
     for theme in ("light", "dark"):
@@ -69,6 +77,9 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     expect(page.locator("#hand-in")).to_be_visible()
     page.keyboard.press("Control+Enter")
     page.wait_for_url(f"**/writing/{following.public_id}/")
+    page.goto(f"/writing/{task.public_id}/")  # the submitted text is to be read only
+    expect(page.locator("#from")).to_contain_text("Started from reference B.")
+    expect(page.locator("[data-start-over]")).to_have_count(0)
     row = Response.objects.get(author=user)
     assert (row.text, row.derived_from, row.sample) == (shown.text, shown, 0)
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.writing:')).length") == 0

@@ -123,6 +123,11 @@ function put(wait = 0) {
   showCount();
 }
 
+/** @returns {number | null} the place of the reference that the text was begun from */
+export function begunFrom() {
+  return reference;
+}
+
 /**
  * The text becomes that of a reference, or empty.
  * @param {string} words

@@ -2,7 +2,9 @@
 /* Writing and preview of the response, and starting it from a reference. */
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { ask } from "../../core/server.js";
-import { editor, page, replaceText, text, writable } from "./response_saving.js";
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import { begunFrom, editor, page, replaceText, text, writable } from "./response_saving.js";
 
 const shown = element("shown", HTMLElement);
 const replaceDialog = element("replace", HTMLDialogElement);
@@ -45,8 +47,23 @@ function referenceText(place) {
 }
 
 function begin() {
-  replaceText(wanted === null ? "" : referenceText(wanted), wanted);
+  replace(wanted === null ? "" : referenceText(wanted), wanted);
+}
+
+const UNDO_MS = 10_000;
+
+/**
+ * Another text takes the place of what is written, which a message offers to bring back.
+ * @param {string} words
+ * @param {number | null} place of the reference
+ */
+function replace(words, place) {
+  const [before, beforePlace] = [editor.value, begunFrom()];
+  replaceText(words, place);
   view("write");
+  if (!before.trim()) return;
+  const action = { label: wordsOf("page-words")("undo"), run: () => replace(before, beforePlace) };
+  toast(text("replaced"), "success", { action, shownMs: UNDO_MS });
 }
 
 find(replaceDialog, "[data-replace]", HTMLElement).addEventListener("click", () => {
