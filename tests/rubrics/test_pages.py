@@ -132,6 +132,7 @@ def test_pages_without_anything_say_what_comes_next(admin) -> None:
     overview = text(admin, "/b/bench/")
     assert "Import cases with their rubrics" in overview
     assert 'href="/b/bench/imports/?kind=cases"' in overview
+    assert "Created on" not in overview  # "6 minutes ago" follows
     assert "The benchmark" in text(admin, "/")
 
 

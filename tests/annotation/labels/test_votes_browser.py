@@ -71,6 +71,7 @@ def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Pan
     page.keyboard.press("b")
     page.keyboard.press("4")
     expect(page.locator("[data-between]")).to_be_disabled()
+    expect(page.locator("[data-between-offer]")).to_be_hidden()
     page.keyboard.press("b")
     expect(page.locator("#announce")).to_have_text("No level is more urgent than this one.")
     page.keyboard.press("a")

@@ -192,6 +192,8 @@ export function showVote(row, { offer, chosen, any, help }) {
   find(row, ".certainty", HTMLElement).hidden = cannotTell;
   between.disabled = !nextLevel(row, value);
   if (between.disabled) between.checked = false;
+  const isTop = Boolean(value) && !cannotTell && between.disabled;
+  find(row, ".between", HTMLElement).hidden = isTop; // no level is more urgent
   for (const radio of radiosOf(row)) {
     radio.closest("label")?.classList.toggle("chosen", radio.value === value || radio.value === upper);
   }
