@@ -188,7 +188,7 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     """Handed-in work of the checker's own group that this checker may take.
 
     Work that was sent back and handed in again waits for the checker who sent it back, while they
-    are still a checker.
+    are still a checker. Excluded cases are left out.
     """
     still_checker = Membership.objects.filter(
         user=OuterRef("checker"), role=Membership.Role.CHECKER, active=True, group=OuterRef("batch__group")
@@ -197,6 +197,7 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     return (
         Assignment.objects.filter(_may_check(user), status=Assignment.Status.SUBMITTED, batch__status=Batch.Status.OPEN)
         .filter(purpose=Assignment.Purpose.WORK)  # work that is compared with a key needs no check
+        .filter(case__excluded_at=None)
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
         .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)
@@ -289,7 +290,8 @@ def _may_adjudicate(user: AnyUser) -> Q:
 def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
     """Conflicts that this adjudicator holds or may take, lowest agreement first.
 
-    Not of cases in a language that they do not read, where batches of these cases are matched to languages.
+    Unless they hold them already: not of excluded cases, nor of cases in a language that they do not read, where
+    batches of these cases are matched to languages.
     """
     matched = Assignment.objects.filter(response=OuterRef("response"), batch__match_languages=True)
     unread = Q(Exists(matched)) & unread_by(user.pk or 0, "response__case")
@@ -297,7 +299,7 @@ def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
         Adjudication.objects.filter(_may_adjudicate(user), status=Adjudication.Status.OPEN)
         .filter(Q(adjudicator=None) | Q(adjudicator=user.pk))
         .exclude(response__author=user.pk)
-        .exclude(unread & Q(adjudicator=None))
+        .exclude((unread | Q(response__case__excluded_at__isnull=False)) & Q(adjudicator=None))
     )
 
 
@@ -378,7 +380,8 @@ def ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
 def open_ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
     """Ambiguous cases that wait for a ruling of this adjudicator or another one.
 
-    Not those in a language that they do not read, where the panel's batches are matched to languages.
+    Not excluded cases, nor those in a language that they do not read, where the panel's batches are matched to
+    languages.
     """
     matched = LabelTask.objects.filter(
         case=OuterRef("case"),
@@ -386,7 +389,8 @@ def open_ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
         batch__frame__questions__contains=public_id_of_question(),
     )
     unread = Q(Exists(matched)) & unread_by(user.pk or 0, "case")
-    return ruling_requests(user).exclude(Exists(_rulings_on_request())).exclude(unread)
+    waiting = ruling_requests(user).filter(case__excluded_at=None)
+    return waiting.exclude(Exists(_rulings_on_request())).exclude(unread)
 
 
 def own_rulings(user: AnyUser) -> QuerySet[RulingRequest]:

@@ -22,6 +22,7 @@ KINDS = {
     "task": _("Task"),
     "theme": _("Task theme"),
     "specialty": _("Specialty"),
+    "physician_agreed_category": _("Category agreed by physicians"),
 }
 VALUES = {
     "register": dict(Register.choices),

@@ -238,7 +238,7 @@ KIND = Kind(
     template="agreement/kinds/refinement.html",
     body=body,
     figures=figures,
-    headline=(gettext_lazy("Gain"), 2),
+    headline=(gettext_lazy("Gain in points"), 2),
     methods=methods,
     digest=digest,
 )

@@ -16,14 +16,16 @@ from consilium.core.phrases import Labelled, parts_of
 from consilium.core.reasons import Reason, code_of
 from consilium.statistics.case_numbers import in_words
 
-REMARKS_ON_INTERVALS = {
-    Reason.CLIPPED_INTERVAL,
+# The interval depends on the number of cases alone, because no difference between them shows how far the figure varies.
+BY_CASES_ALONE = {
     Reason.EDGE_INTERVAL,
     Reason.ALIKE_INTERVAL,
     Reason.EDGE_INTERVAL_BEFORE,
     Reason.ALIKE_INTERVAL_BEFORE,
-    Reason.EDGE_INTERVAL_OF_ONE,
 }
+REMARKS_ON_INTERVALS = {Reason.CLIPPED_INTERVAL, Reason.EDGE_INTERVAL_OF_ONE}
+INFORMATIVE_FROM = 50  # effective cases from which such an interval to both sides of 0 is shown
+MARK = "†"  # explained once, below the tables of a report
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Number:
     """A figure as a cell or a tile shows it.
 
     ``reason`` says why there is no value or, beside a value, why there is no interval. ``behind`` says what an interval
-    rests on. ``signed``: a value above 0, or 0 itself, has a plus sign; its ends have none.
+    rests on; ``by_cases_alone`` is true where that is the number of cases, of which ``effective`` are effective.
+    ``signed``: a value above 0, or 0 itself, has a plus sign; its ends have none.
     """
 
     value: float | None
@@ -43,6 +46,8 @@ class Number:
     digits: int = 3
     unit: str = ""
     signed: bool = False
+    by_cases_alone: bool = False
+    effective: float | None = None
 
     def _written(self, value: float) -> str:
         text = f"{value * self.scale:.{self.digits}f}"
@@ -68,11 +73,30 @@ class Number:
         )
 
     @property
+    def has_too_few_cases(self) -> bool:
+        """Whether the interval reaches to both sides of 0, only because there are few cases that do not differ."""
+        if not self.by_cases_alone or self.low is None or self.high is None:
+            return False
+        return self.low < 0 < self.high and self.effective is not None and self.effective < INFORMATIVE_FROM
+
+    @property
+    def shown_interval(self) -> str:
+        """The interval as a page shows it: with a mark, or words instead, where it depends on the number of cases."""
+        if self.has_too_few_cases:
+            return _("too few cases to say anything") + MARK
+        return self.interval + MARK if self.interval and self.by_cases_alone else self.interval
+
+    @property
+    def explained(self) -> str:
+        """What the interval rests on, after its ends where a page does not show them."""
+        return f"{self.interval}; {self.behind}" if self.has_too_few_cases else self.behind
+
+    @property
     def cell(self) -> SafeString:
         """Value and interval as markup, or why there is no value or no interval."""
         if self.value is None or (not self.interval and self.reason):
             return format_html(
-                '<span class="{}" title="{}">{}<span class="visually-hidden">: {}</span></span>',
+                '<span class="{}" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
                 "undefined" if self.value is None else "no-interval",
                 self.reason,
                 _("undefined") if self.value is None else self.shown,
@@ -83,11 +107,12 @@ class Number:
         if not self.behind:
             return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
         return format_html(
-            '{} <span class="ci" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
+            '{} <span class="{}" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
             self.shown,
-            self.behind,
-            self.interval,
-            self.behind,
+            "ci by-cases-alone" if self.by_cases_alone else "ci",
+            self.explained,
+            self.shown_interval,
+            self.explained,
         )
 
 
@@ -129,6 +154,8 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
         digits=digits,
         unit=unit,
         signed=signed,
+        by_cases_alone=any(code_of(remark) in BY_CASES_ALONE for remark in _remarks(row, name)),
+        effective=row.get(f"{name}_effective", row.get("n_cases", row.get("n"))),
     )
 
 
@@ -153,8 +180,11 @@ def _behind(row: Row, name: str) -> str:
     """The effective cases behind an interval, and how else it was made than most."""
     effective = row.get(f"{name}_effective")
     cases = "" if effective is None else _("%(n)s effective cases") % {"n": in_words(effective)}
-    remarks = (translate(remark) for remark in _remarks(row, name) if code_of(remark) in REMARKS_ON_INTERVALS)
-    return "; ".join(filter(None, [cases, *remarks]))
+    remarks = list(_remarks(row, name))
+    words = [translate(remark) for remark in remarks if code_of(remark) in REMARKS_ON_INTERVALS]
+    if any(code_of(remark) in BY_CASES_ALONE for remark in remarks):
+        words.append(_("interval from the number of cases alone"))
+    return "; ".join(filter(None, [cases, *words]))
 
 
 def _reason(row: Row, name: str) -> str:

@@ -73,9 +73,11 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     """Reports of a list: the title of each and, when it is done, its one figure; one query for all of them."""
     shown = list(reports)
     done = [report.pk for report in shown if report.status == JobStatus.DONE]
-    facts = Report.objects.filter(pk__in=done).values_list("pk", "result__facts__headline", "result__facts__raters")
-    stored = {pk: headline for pk, headline, _raters in facts}
-    raters_of = {pk: raters or [] for pk, _headline, raters in facts}
+    columns = ("result__facts__headline", "result__facts__raters", "result__facts__n_cases")
+    facts = list(Report.objects.filter(pk__in=done).values_list("pk", *columns))
+    stored = {pk: headline for pk, headline, _raters, _cases in facts}
+    raters_of = {pk: raters or [] for pk, _headline, raters, _cases in facts}
+    cases_of = {pk: cases for pk, _headline, _raters, cases in facts}
     behind = {pk: judges_in_report(raters) for pk, raters in raters_of.items()}
     stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
     runs = names_in(shown)
@@ -96,6 +98,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
                 "title": report.name or title(report, runs),
                 "full_title": title(report, runs) if report.name else "",
                 "headline": headline,
+                "n_cases": cases_of.get(report.pk),  # tells reports of one title apart
                 "behind": [judge for judge in behind.get(report.pk, []) if judge.hash],
                 "may_be_stale": report.pk in stale,
             }

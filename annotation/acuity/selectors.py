@@ -22,6 +22,7 @@ from annotation.models import (
     ReferenceSet,
     RulingRequest,
 )
+from annotation.selectors.case_work import of_excluded_cases
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark
@@ -54,8 +55,9 @@ def listed_sets(benchmark: Benchmark) -> QuerySet[ReferenceSet]:
 def count_outstanding(questions: Sequence[LabelQuestion]) -> tuple[int, int]:
     """How many votes on the questions are to be handed in, outside of closed batches, and how many rulings given."""
     tasks = tasks_asking(questions).filter(status__in=LabelTask.OPEN).exclude(batch__status=Batch.Status.CLOSED)
+    tasks = tasks.exclude(of_excluded_cases())
     given = AcuityRuling.objects.filter(question=OuterRef("question"), case=OuterRef("case"))
-    requests = RulingRequest.objects.filter(~Exists(given), question__in=questions)
+    requests = RulingRequest.objects.filter(~Exists(given), question__in=questions, case__excluded_at=None)
     return tasks.count(), requests.count()
 
 

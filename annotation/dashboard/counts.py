@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Skip, Slot, WritingTask
+from annotation.selectors.case_work import of_excluded_cases
 
 # In the order of a bar that fills from the left: the furthest stage comes first.
 STAGES: dict[str, Promise] = {
@@ -218,6 +219,7 @@ def _unchecked(table: Table, tasks: QuerySet[Any, Any], at: datetime) -> None:
     """Answers about cases and written responses (batch, who, status): not checked; they count once handed in."""
     rows = (
         tasks.exclude(status=LabelTask.Status.RELEASED)
+        .exclude(of_excluded_cases())
         .order_by()
         .annotate(number=Count("pk"), week=Count("pk", filter=Q(submitted_at__gt=at - WEEK)), first=Min("submitted_at"),
                   last=Max("submitted_at"), started=Max("started_at"))

@@ -28,6 +28,7 @@ from annotation.labels import selectors, services
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
+from annotation.selectors.case_work import of_excluded_cases
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
@@ -354,8 +355,8 @@ def _me(request: Request) -> User:
 def tasks(request: Request) -> Response:
     """Cases that you were asked about, in the order of your queues."""
     rows = in_benchmark(request, access.own_label_tasks(request.user), "batch__group__benchmark")
-    rows = rows.select_related("batch__group__benchmark").order_by("batch", "position", "pk")
-    return page_of(request, rows, LabelTaskSerializer)
+    rows = rows.exclude(of_excluded_cases()).select_related("batch__group__benchmark")
+    return page_of(request, rows.order_by("batch", "position", "pk"), LabelTaskSerializer)
 
 
 @extend_schema(responses=LabelTaskDetailSerializer)

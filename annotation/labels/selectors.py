@@ -34,7 +34,7 @@ from annotation.models import (
     Physician,
     level_choices,
 )
-from annotation.selectors.case_work import CaseWork, case_work
+from annotation.selectors.case_work import CaseWork, case_work, of_excluded_cases
 from annotation.selectors.own_work_queries import BATCH, Condition, OwnQuery
 from consilium.statistics.estimate import Figure
 from rubrics.acuity.scales import STARTERS
@@ -48,7 +48,8 @@ TAG_PREFIX = "physician_agreed_category:"
 def _own_tasks(user: Any, within: Condition) -> QuerySet[Any, Any]:
     # Each person has one row of time at a task.
     spent = Attention.objects.filter(user=user, label_task=OuterRef("pk")).values("seconds")[:1]
-    rows = access.own_label_tasks(user).filter(within(BATCH)).order_by("batch", "position", "pk")
+    rows = access.own_label_tasks(user).filter(within(BATCH)).exclude(of_excluded_cases())
+    rows = rows.order_by("batch", "position", "pk")
     return rows.values_list("batch", "public_id", "status", Coalesce(Subquery(spent), 0))
 
 
@@ -179,7 +180,7 @@ class LabelPlace:
 def label_place(task: LabelTask) -> LabelPlace:
     """Place of the task in its annotator's own queue, among the cases that "My work" counts."""
     rows = LabelTask.objects.filter(is_shown(), batch=task.batch_id, annotator=task.annotator_id)
-    rows = rows.exclude(status=LabelTask.Status.RELEASED)
+    rows = rows.exclude(status=LabelTask.Status.RELEASED).exclude(of_excluded_cases() & ~Q(pk=task.pk))
     counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
     return LabelPlace(counts["place"], counts["total"])
 

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.acuity.outstanding import is_shown
 from annotation.models import CANNOT_TELL, NO_LEVEL, Batch, LabelAnswer, LabelQuestion, LabelTask
-from annotation.selectors.case_work import following
+from annotation.selectors.case_work import following, of_excluded_cases
 from annotation.services.decisions import checked_passages
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.staff_notices import notify_of_completed_batch
@@ -426,7 +426,7 @@ def questions_of_task(task: LabelTask) -> QuerySet[LabelQuestion]:
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
     """The annotator's next task: from here on in the queue of the batch, then from its start."""
     rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
-    rows = rows.filter(is_shown())
+    rows = rows.filter(is_shown()).exclude(of_excluded_cases())
     return following(rows, after)
 
 

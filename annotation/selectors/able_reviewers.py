@@ -86,7 +86,10 @@ def waiting_for_checkers(batches: Collection[int]) -> list[WaitingPiece]:
     )
     rows = (
         Assignment.objects.filter(
-            batch__in=batches, status=Assignment.Status.SUBMITTED, purpose=Assignment.Purpose.WORK
+            batch__in=batches,
+            status=Assignment.Status.SUBMITTED,
+            purpose=Assignment.Purpose.WORK,
+            case__excluded_at=None,
         )
         .filter(Q(checker=None) | ~Q(Exists(still_checker)))
         .order_by("submitted_at", "pk")
@@ -129,6 +132,7 @@ def waiting_for_adjudicators(groups: Collection[int]) -> list[WaitingPiece]:
     """Open conflicts of ``groups`` that no adjudicator has claimed; a fixed number of queries."""
     matched_work = Assignment.objects.filter(response=OuterRef("response"), batch__match_languages=True)
     rows = Adjudication.objects.filter(group__in=groups, status=Adjudication.Status.OPEN, adjudicator=None)
+    rows = rows.filter(response__case__excluded_at=None)
     rows = rows.annotate(matched=Exists(matched_work))
     conflicts = list(
         rows.order_by("created_at", "pk").values_list(

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Batch, LabelTask, WritingTask
 
 Task = TypeVar("Task", LabelTask, WritingTask)
+
+
+def of_excluded_cases() -> Q:
+    """A condition on tasks: not submitted, of an excluded case. Nobody is given them, and they are no open work."""
+    return Q(status__in=LabelTask.OPEN, case__excluded_at__isnull=False)  # both kinds of tasks have the same states
 
 
 MIN_TIMED = 3  # pieces with time from which a mean says how long the next ones take

@@ -11,6 +11,7 @@ from accounts.middleware import zone_of
 from accounts.models import Notification, User
 from accounts.services.notifications import notify
 from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
+from annotation.selectors.case_work import of_excluded_cases
 
 # Before the daily mails go out, so that a reminder is in the mail of its day.
 FROM = time(6)
@@ -35,9 +36,9 @@ def remind(*, at: datetime) -> None:
     graded, checked = Q(status__in=Assignment.OPEN), Q(status=Assignment.Status.IN_CHECK)
     _remind(Membership.Role.ANNOTATOR, "annotator", Assignment.objects.filter(graded), at)
     _remind(Membership.Role.CHECKER, "checker", Assignment.objects.filter(checked), at)
-    labelled = LabelTask.objects.filter(status__in=LabelTask.OPEN)
+    labelled = LabelTask.objects.filter(status__in=LabelTask.OPEN).exclude(of_excluded_cases())
     _remind(Membership.Role.ANNOTATOR, "annotator", labelled, at, what="cases")
-    written = WritingTask.objects.filter(status__in=WritingTask.OPEN)
+    written = WritingTask.objects.filter(status__in=WritingTask.OPEN).exclude(of_excluded_cases())
     _remind(Membership.Role.ANNOTATOR, "writer", written, at, what="writing")
 
 

@@ -16,6 +16,7 @@ from accounts.models import Notification, User
 from accounts.services.notifications import notify
 from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
 from annotation.selectors.able_reviewers import waiting_for_checkers
+from annotation.selectors.case_work import of_excluded_cases
 from consilium.core.errors import Conflict
 
 logger = logging.getLogger(__name__)
@@ -48,8 +49,8 @@ def open_work_in(batch: Batch) -> list[OpenWork]:
     tasks = (
         # Gold items are counted, too: the number is that of *My work*.
         (Assignment.objects.exclude(purpose=Assignment.Purpose.QUALIFICATION), "annotator", Assignment.OPEN, ""),
-        (LabelTask.objects.all(), "annotator", LabelTask.OPEN, "cases"),
-        (WritingTask.objects.all(), "writer", WritingTask.OPEN, "writing"),
+        (LabelTask.objects.exclude(of_excluded_cases()), "annotator", LabelTask.OPEN, "cases"),
+        (WritingTask.objects.exclude(of_excluded_cases()), "writer", WritingTask.OPEN, "writing"),
     )
     members = Membership.objects.filter(group=batch.group_id, active=True, user__is_active=True)
     active = {role: set(members.filter(role=role).values_list("user_id", flat=True)) for role in Membership.Role.values}

@@ -11,6 +11,7 @@ from accounts.models import Notification
 from accounts.services.grouped_notices import count_for_day, discount_for_day
 from accounts.services.notifications import notify_each
 from annotation.models import Assignment, Batch, LabelTask, Slot, WritingTask
+from annotation.selectors.case_work import of_excluded_cases
 from annotation.selectors.progress import conflicts_of
 from consilium.core.locks import RowLock, lock_exclusive
 from rubrics.models import Benchmark
@@ -51,11 +52,15 @@ def withdraw_notice_of_completed_batch(*, batch: Batch) -> None:
 def work_is_left(batch: Batch) -> bool:
     """Whether work, gold items aside, is not accepted or not submitted yet, or waits in a pool."""
     if batch.kind == Batch.Kind.LABEL:
-        return LabelTask.objects.filter(batch=batch, status__in=LabelTask.OPEN).exists()
+        tasks = LabelTask.objects.filter(batch=batch, status__in=LabelTask.OPEN)
+        return tasks.exclude(of_excluded_cases()).exists()
     if batch.kind == Batch.Kind.WRITE:
-        return WritingTask.objects.filter(batch=batch, status__in=WritingTask.OPEN).exists()
+        written = WritingTask.objects.filter(batch=batch, status__in=WritingTask.OPEN)
+        return written.exclude(of_excluded_cases()).exists()
     held = Assignment.objects.exclude(status=Assignment.Status.RELEASED)
     work = held.filter(batch=batch, purpose=Assignment.Purpose.WORK)
+    # Checkers are given no work on an excluded case.
+    work = work.exclude(status=Assignment.Status.SUBMITTED, case__excluded_at__isnull=False)
     return work.exclude(status=Assignment.Status.ACCEPTED).exists() or _free(batch, held).exists()
 
 

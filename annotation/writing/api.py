@@ -20,6 +20,7 @@ from annotation.api.work import LISTED, in_benchmark
 from annotation.models import Batch, WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
+from annotation.selectors.case_work import of_excluded_cases
 from annotation.services import new_seed
 from annotation.writing import batches, selectors, services
 from annotation.writing.forms import WritingBatchForm
@@ -142,8 +143,8 @@ def _me(request: Request) -> User:
 def tasks(request: Request) -> Response:
     """Cases that you write to, in the order of your queues."""
     rows = in_benchmark(request, selectors.own_tasks(request.user), "batch__group__benchmark")
-    rows = rows.select_related("batch__writing_terms", "batch__group__benchmark").order_by("batch", "position", "pk")
-    return page_of(request, rows, WritingTaskSerializer)
+    rows = rows.exclude(of_excluded_cases()).select_related("batch__writing_terms", "batch__group__benchmark")
+    return page_of(request, rows.order_by("batch", "position", "pk"), WritingTaskSerializer)
 
 
 @extend_schema(responses=WritingTaskDetailSerializer)

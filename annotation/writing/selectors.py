@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from string import ascii_uppercase
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from accounts.models import User
 from annotation.access import AnyUser
 from annotation.dashboard.names import People, Person
 from annotation.models import Batch, Membership, WritingTask
-from annotation.selectors.case_work import CaseWork, case_work
+from annotation.selectors.case_work import CaseWork, case_work, of_excluded_cases
 from annotation.selectors.own_work_queries import BATCH, OwnQuery
 from rubrics.models import Benchmark, Response
 
@@ -52,6 +52,7 @@ _TASKS = OwnQuery(
     lambda user, within: (
         own_tasks(user)
         .filter(within(BATCH))
+        .exclude(of_excluded_cases())
         .order_by("batch", "position", "pk")
         .values_list("batch", "public_id", "status", "seconds")
     )
@@ -76,6 +77,7 @@ def place_of(task: WritingTask) -> Place:
     mine = list(
         WritingTask.objects.filter(batch=task.batch_id, writer=task.writer_id)
         .exclude(status=WritingTask.Status.RELEASED)
+        .exclude(of_excluded_cases() & ~Q(pk=task.pk))
         .order_by("position", "pk")
         .values_list("pk", flat=True)
     )

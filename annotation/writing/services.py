@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import WritingTask
-from annotation.selectors.case_work import following
+from annotation.selectors.case_work import following, of_excluded_cases
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.staff_notices import notify_of_completed_batch
 from annotation.writing.exclusions import has_read_an_answer
@@ -150,7 +150,7 @@ def record_time(*, task: WritingTask, seconds: int, at: datetime) -> int:
 def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:
     """The writer's next open task: in their queue of the batch from ``after`` on, then from its start; else None."""
     rows = WritingTask.objects.filter(batch=after.batch_id, writer=writer, status__in=WritingTask.OPEN)
-    return following(rows, after)
+    return following(rows.exclude(of_excluded_cases()), after)
 
 
 def _locked(task: WritingTask, writer: User) -> WritingTask:

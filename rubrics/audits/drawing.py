@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from consilium.core.drawing import keyed, share_of
-from rubrics.models import AuditItem, Benchmark, Rubric
+from rubrics.models import AuditItem, Benchmark, CaseAudit, Rubric
 
 ALL, NEVER_AUDITED = "all", "never"
 STATES = (ALL, NEVER_AUDITED)
@@ -20,14 +20,29 @@ STATES = (ALL, NEVER_AUDITED)
 class CaseFilter:
     """Which published cases an audit draws from; an empty field filters nothing."""
 
-    state: str = ALL  # or only cases that no audit has read yet
+    state: str = ALL  # or only cases that no audit has read yet and that wait in no open audit
     tags: Sequence[str] = ()  # a case with any of them
     difficulties: Sequence[str] = ()
     registers: Sequence[str] = ()
     languages: Sequence[str] = ()
 
-    def rubrics(self, benchmark: Benchmark) -> QuerySet[Rubric]:
-        """The frame: the published rubric of every case that counts and passes the filter."""
+    def rubrics(self, benchmark: Benchmark, *, ignored: CaseAudit | None = None) -> QuerySet[Rubric]:
+        """The frame: the published rubric of every case that counts and passes the filter.
+
+        The cases that wait in the audit ``ignored`` are treated as if it had not been drawn.
+        """
+        rubrics = self._unread(benchmark)
+        if self.state == NEVER_AUDITED:
+            rubrics = rubrics.exclude(Exists(_waiting(ignored)))
+        return rubrics
+
+    def waiting_elsewhere(self, benchmark: Benchmark) -> int:
+        """The number of cases that are left out of the frame because they wait in an open audit."""
+        if self.state != NEVER_AUDITED:
+            return 0
+        return self._unread(benchmark).filter(Exists(_waiting())).count()
+
+    def _unread(self, benchmark: Benchmark) -> QuerySet[Rubric]:
         rubrics = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
         if self.tags:
             rubrics = rubrics.filter(
@@ -54,6 +69,12 @@ class CaseFilter:
             "languages": list(self.languages),
         }
         return {"state": self.state, **{name: values for name, values in chosen.items() if values}}
+
+
+def _waiting(ignored: CaseAudit | None = None) -> QuerySet[AuditItem]:
+    """Items of the case of the outer query that have not been read in an open audit other than ``ignored``."""
+    rows = AuditItem.objects.filter(case=OuterRef("case"), done_at=None, audit__status=CaseAudit.Status.OPEN)
+    return rows if ignored is None else rows.exclude(audit=ignored)
 
 
 def tags_and_languages(benchmark: Benchmark) -> tuple[list[tuple[str, int]], list[str]]:
@@ -85,17 +106,24 @@ class Draw:
     cases: tuple[DrawnCase, ...]
     in_frame: int
     in_slices: Mapping[str, int]
+    waiting_elsewhere: int  # cases left out of the frame because they wait in another open audit
     digest: str  # of the keys of the frame: the same seed and the same keys give the same draw
 
 
-def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: int) -> Draw:
-    """The cases of an audit: ``share`` of the frame, rounded half up, at least one where there is any."""
+def draw_cases(
+    *, benchmark: Benchmark, filter: CaseFilter, share: float, seed: int, ignored: CaseAudit | None = None
+) -> Draw:
+    """The cases of an audit: ``share`` of the frame, rounded half up, at least one where there is any.
+
+    The draw is made as if the audit ``ignored`` had not been drawn.
+    """
     groups = {
         f"specialty:{source}": f"specialty_group:{target}"
         for source, target in benchmark.maps.get("specialty", {}).items()
     }
     labels = ("case__difficulty", "case__register", "case__tags", "case__label_tags")
-    rows = filter.rubrics(benchmark).order_by().values_list("case__key", "case", "case__public_id", "pk", *labels)
+    rubrics = filter.rubrics(benchmark, ignored=ignored).order_by()
+    rows = rubrics.values_list("case__key", "case", "case__public_id", "pk", *labels)
     frame = [
         DrawnCase(key, case, public_id, rubric, _slices(difficulty, register, [*tags, *label_tags], groups))
         for key, case, public_id, rubric, difficulty, register, tags, label_tags in rows
@@ -108,6 +136,7 @@ def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: 
         cases=tuple(sorted(drawn, key=lambda entry: (keyed(seed, "order", entry.key), entry.key))),
         in_frame=len(frame),
         in_slices=dict(sorted(Counter(name for entry in frame for name in entry.slices).items())),
+        waiting_elsewhere=filter.waiting_elsewhere(benchmark),
         digest=hashlib.sha256(names.encode()).hexdigest(),
     )
 

@@ -37,10 +37,13 @@ def question_labels() -> dict[str, str]:
 
 
 def counted(audits: QuerySet[CaseAudit]) -> QuerySet[CaseAudit]:
-    """Each audit with ``n_items`` (readings asked), ``n_done`` and ``n_defects`` (readings that found something)."""
+    """Each audit with ``n_items`` (readings asked), ``n_done`` and ``n_defects`` (readings that found something).
+
+    A case that was excluded before it was read is not asked for any more.
+    """
     done = Q(items__done_at__isnull=False)
     return audits.annotate(
-        n_items=Count("items"),
+        n_items=Count("items", filter=done | Q(items__case__excluded_at=None)),
         n_done=Count("items", filter=done),
         n_defects=Count("items", filter=done & ~Q(items__outcome="sound")),
     )
@@ -55,6 +58,8 @@ class AuditReport:
     agreement: AuditorAgreement
     n_read: int
     n_drawn: int
+    n_to_read: int  # drawn cases with an outstanding reading
+    n_excluded: int  # drawn cases that were excluded before anybody read them
 
     @property
     def overall(self) -> Rate:
@@ -83,7 +88,11 @@ def report_of(audit: CaseAudit) -> AuditReport:
         in_slices=frame["slices"],
         slices_of=frame["slices_of"],
     )
-    return AuditReport(audit, figures, agreement_of(readings), figures[0].n, frame["drawn"])
+    open_items = audit.items.filter(done_at=None) if audit.status == CaseAudit.Status.OPEN else audit.items.none()
+    to_read = open_items.filter(case__excluded_at=None).values("case").distinct().count()
+    unread = audit.items.filter(case__excluded_at__isnull=False).exclude(case__in=rows.values("case"))
+    excluded = unread.values("case").distinct().count()
+    return AuditReport(audit, figures, agreement_of(readings), figures[0].n, frame["drawn"], to_read, excluded)
 
 
 def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:

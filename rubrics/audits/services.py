@@ -52,6 +52,13 @@ def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
     if terms.filter.state not in STATES:
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(STATES)})
     draw = draw_cases(benchmark=benchmark, filter=terms.filter, share=terms.share, seed=terms.seed)
+    if not draw.cases and draw.waiting_elsewhere:
+        text = ngettext(
+            "No other cases match: %(n)d case that has not been audited yet is waiting in another open audit.",
+            "No other cases match: %(n)d cases that have not been audited yet are waiting in another open audit.",
+            draw.waiting_elsewhere,
+        )
+        raise DomainError(text % {"n": draw.waiting_elsewhere})
     if not draw.cases:
         raise DomainError(
             _("No cases match. Only cases that are not excluded and have a published rubric can be drawn.")
@@ -90,21 +97,29 @@ def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at:
     refuse_too_many_auditors(benchmark, terms.auditors_per_case)
 
     def same_audit() -> QuerySet[CaseAudit]:
-        return CaseAudit.objects.filter(
+        audits = CaseAudit.objects.filter(
             benchmark=benchmark,
             title=terms.title.strip(),
             share=terms.share,
             seed=terms.seed,
             auditors_per_case=terms.auditors_per_case,
-            frame__digest=plan_audit(benchmark=benchmark, terms=terms).digest,
             status="open",
         )
+        # Its own cases wait in it: the draw must be the same as before it was made.
+        return audits.filter(pk__in=[row.pk for row in audits if row.frame["digest"] == _digest_before(row, terms)])
 
     return unfinished_or_new(
         benchmark=benchmark,
         unfinished=same_audit,
         create=lambda: create_audit(benchmark=benchmark, terms=terms, by=by, at=at),
     )
+
+
+def _digest_before(audit: CaseAudit, terms: AuditTerms) -> str:
+    """The digest of the frame of ``terms`` as if ``audit`` had not been drawn."""
+    benchmark = audit.benchmark
+    draw = draw_cases(benchmark=benchmark, filter=terms.filter, share=terms.share, seed=terms.seed, ignored=audit)
+    return draw.digest
 
 
 @transaction.atomic
@@ -270,8 +285,10 @@ def unready(row: AuditItem) -> list[str]:
         missing.append(_("Something is marked as at fault, so the outcome cannot be “Sound”."))
     elif row.outcome != Outcome.SOUND and not row.comment:
         missing.append(_("Explain what is wrong: the person who rewords or removes it will read your reason."))
-    if row.outcome in (Outcome.REVISE, Outcome.REMOVE) and not unanswered and not at_fault and not row.criteria:
-        missing.append(_("Mark what is at fault: a question, or the criteria."))
+    if row.outcome in (Outcome.REVISE, Outcome.REMOVE) and not unanswered and not at_fault:
+        if row.criteria:
+            missing.append(_("Criteria are marked at fault, and every question is answered with “Sound”."))
+        missing.append(_("Answer the question that is at fault with “At fault”."))
     return missing
 
 

@@ -1,4 +1,4 @@
-"""Axes of criteria in templates."""
+"""Axes of criteria, and tags of cases, in templates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django import template
 
 from consilium.core.i18n import translate
 from rubrics.axes import PREFIX, axis_word
+from rubrics.slice_words import slice_words
 
 register = template.Library()
 
@@ -14,6 +15,12 @@ register = template.Library()
 def tag_words(tag: str) -> str:
     """``{{ tag|tag_words }}``: the words for the axis that a tag names, in the reader's language; else the tag."""
     return str(translate(axis_word(tag.removeprefix(PREFIX)))) if tag.startswith(PREFIX) else tag
+
+
+@register.filter
+def case_tag_words(tag: str) -> str:
+    """``{{ tag|case_tag_words }}``: the tag of a case, such as ``task:diagnosis``, in the reader's language."""
+    return slice_words(tag)
 
 
 @register.filter

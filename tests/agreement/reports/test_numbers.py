@@ -29,10 +29,21 @@ def test_each_figure_has_the_remarks_about_it_alone() -> None:
 
 def test_an_interval_says_what_it_rests_on() -> None:
     assert number(ROW, "ac1").behind == "12 effective cases"
-    assert number(ROW, "kappa").behind == (
-        "12 effective cases; without one case the figure is at its limit or undefined: interval by the number of cases "
-        "alone"
-    )
+    assert number(ROW, "kappa").behind == "12 effective cases; interval from the number of cases alone"
+    # The mark is explained once, below the tables.
+    assert ">0.100–0.900†<" in number(ROW, "kappa").cell and "†" not in number(ROW, "ac1").cell
+
+
+def test_an_interval_that_a_few_equal_cases_put_on_both_sides_of_0_is_not_shown() -> None:
+    note = "delta: all cases are alike: interval by the number of cases alone"
+    row = {"delta": 0.0, "delta_low": -25.889, "delta_high": 25.889, "n_cases": 8, "note": note}
+    cell = number(row, "delta").cell
+    assert ">too few cases to say anything†<" in cell
+    assert 'title="−25.889 to 25.889; interval from the number of cases alone"' in cell
+    shares = {**row, "delta_low": 0.0, "delta": 0.0}  # 0 of 8: at most some
+    assert ">0.000–25.889†<" in number(shares, "delta").cell
+    assert ">−25.889 to 25.889†<" in number({**row, "n_cases": 50}, "delta").cell
+    assert ">−25.889 to 25.889<" in number({**row, "note": ""}, "delta").cell
 
 
 def test_a_phrase_of_several_figures_names_them_all() -> None:
@@ -45,14 +56,13 @@ def test_cells() -> None:
     assert number(ROW, "f1").cell == "0.700"
     assert 'class="ci" title="12 effective cases">0.200–0.800' in number(ROW, "ac1").cell
     assert 'class="no-interval" title="no interval: 4.0 of the 5' in number(ROW, "mf1").cell
+    assert '<span class="visually-hidden"> (no interval: 4.0' in number(ROW, "mf1").cell
     assert 'class="undefined" title="constant ratings' in number(ROW, "alpha").cell
 
 
 def test_remarks_of_earlier_versions_are_read_too() -> None:
     stored = {**ROW, "note": "kappa: fewer than two cases differ from the bound: interval by the number of cases"}
-    assert number(stored, "kappa").behind.endswith(
-        "fewer than two cases differ from the bound: interval by the number of cases"
-    )
+    assert number(stored, "kappa").behind.endswith("interval from the number of cases alone")
     stored = {
         **ROW,
         "note": "mf1: no interval: 3 of the 5 cases needed with a rating outside the most frequent category",

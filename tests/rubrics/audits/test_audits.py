@@ -16,7 +16,7 @@ from accounts.models import Notification, PhysicianProfile, User
 from accounts.notices import words_of
 from consilium.core.errors import Conflict
 from rubrics.audits.access import open_to
-from rubrics.audits.drawing import tags_and_languages
+from rubrics.audits.drawing import CaseFilter, tags_and_languages
 from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rates
 from rubrics.audits.follow_up import confirm_removal, keep_case
 from rubrics.audits.services import (
@@ -226,6 +226,12 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     assert "cannot be “Sound”" in send(client, item, "submit", **whole, outcome="sound")[1]["detail"]
     assert "four questions" in send(client, item, "submit", outcome="sound")[1]["detail"]
     assert "what is wrong" in send(client, item, "submit", **{**whole, "comment": " "}, outcome="revise")[1]["detail"]
+    for outcome in ("revise", "remove"):  # no question is at fault: the case would count as defective under none
+        contradiction = send(client, item, "submit", **{**whole, "answers": SOUND}, outcome=outcome)
+        assert contradiction[0] == 422 and contradiction[1]["detail"] == (
+            "Criteria are marked at fault, and every question is answered with “Sound”. "
+            "Answer the question that is at fault with “At fault”."
+        )
     status, body = send(client, item, "submit", **whole, outcome="revise")
     assert status == 200
     assert body["next"] != f"/b/own/audits/cases/{item.public_id}/"  # the other case, not the same one again
@@ -447,7 +453,13 @@ def test_the_marked_criteria_of_a_case_that_is_kept_are_among_the_revisions(
 ) -> None:
     benchmark, item, client = audit_form
     dropped, faulty = (row.criterion for row in item.rubric.items.order_by("position")[:2])
-    finding = {"answers": SOUND, "criteria": [faulty.pk, dropped.pk], "outcome": "remove", "comment": "Obsolete drug."}
+    answers = {**SOUND, "guidelines": False}
+    finding = {
+        "answers": answers,
+        "criteria": [faulty.pk, dropped.pk],
+        "outcome": "remove",
+        "comment": "Obsolete drug.",
+    }
     assert send(client, item, "submit", **finding)[0] == 200
     assert not RevisionRequest.objects.exists()  # an admin may remove the case
     Rubric.objects.filter(pk=item.rubric_id).update(status="superseded")
@@ -511,3 +523,61 @@ def test_an_auditor_learns_that_the_case_on_their_screen_was_excluded(
     status, body = send(client, item, "submit", **whole)
     assert status == 200
     assert send(client, item, "save", **whole)[1]["final"] is True
+
+
+@pytest.mark.django_db
+def test_cases_that_wait_in_an_open_audit_are_not_drawn_for_another(client: Client) -> None:
+    benchmark = bench("own", KEYS[:4])
+    client.force_login(benchmark.roles.get().user)
+    auditor = auditor_of(benchmark)
+    form = {"title": "First", "share": "50", "auditors_per_case": "1", "seed": "1", "state": "never"}
+    for again in (False, True):  # the same form twice draws one audit
+        page = client.post("/b/own/audits/new/", form, follow=True).content.decode()
+        assert ("This audit has already been drawn." in page) is again
+    first = CaseAudit.objects.get()
+    assert first.items.count() == 2
+    draw = reverse("rubrics:audit-draw", args=["own"])
+    preview = " ".join(client.get(draw, {**form, "share": "100"}).content.decode().split())
+    assert "<b>2</b> cases of 2" in preview
+    assert "2 cases are left out, because they are waiting in another open audit." in preview
+    second = create_audit(
+        benchmark=benchmark, terms=AuditTerms("Second", share=1, filter=CaseFilter("never")), by=None, at=AT
+    )
+    assert not {row.case_id for row in first.items.all()} & {row.case_id for row in second.items.all()}
+    refused = client.post("/b/own/audits/new/", {**form, "title": "Third"})
+    words = "No other cases match: 4 cases that have not been audited yet are waiting in another open audit."
+    assert refused.status_code == 422 and words in refused.content.decode()
+    assert client.get(draw, {**form, "state": "all"}).content.decode().count("<li>") == 2  # all means all
+    # The auditor sees which audit a case belongs to.
+    desk = Client()
+    desk.force_login(auditor)
+    place = desk.post("/b/own/audits/take/")["Location"]
+    title = AuditItem.objects.get(auditor=auditor).audit.title
+    assert all(f"Audit: {title}" in desk.get(page).content.decode() for page in (place, "/b/own/audits/desk/"))
+
+
+@pytest.mark.django_db
+def test_an_audit_is_complete_without_the_cases_that_were_excluded(client: Client) -> None:
+    benchmark = bench("own", KEYS[:3])
+    admin, auditor = benchmark.roles.get().user, auditor_of(benchmark)
+    audit = create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=admin, at=AT)
+    client.force_login(admin)
+    place = f"/b/own/audits/{audit.public_id}/"
+
+    def page() -> str:
+        return " ".join(client.get(place).content.decode().split())
+
+    for _ in range(2):
+        item = take_case(auditor=auditor, benchmark=benchmark, at=AT)
+        assert item is not None
+        assert ("These rates are preliminary" in page()) is audit.items.exclude(done_at=None).exists()
+        _finished(item, auditor)
+    assert "These rates are preliminary: 1 case is still to be read." in page()
+    left = audit.items.get(done_at=None)
+    exclude_case(case=left.case, kind="screening", reason="All candidates solve it.", by=admin, at=AT)
+    shown = page()
+    assert "preliminary" not in shown and '<span class="badge is-closed">excluded</span>' in shown
+    assert "1 of the cases drawn was excluded before it was read, and is no longer outstanding." in shown
+    assert 'max="2"' in shown or "2 / 2" in shown or "2 of 2" in shown
+    row = client.get("/api/v1/benchmarks/own/audits/").json()["results"][0]
+    assert (row["drawn"], row["readings"], row["done"]) == (3, 2, 2)

@@ -123,11 +123,12 @@ def test_an_interval_by_the_number_of_cases_alone_says_so_on_every_axis(rules: R
     report = report_on(world, run, world.judged(run, lambda _response, item: item.position <= 4))
     client.force_login(world.admin)
     page = " ".join(client.get(f"/b/alike/validity/{report.public_id}/").content.decode().split())
-    remark = "all cases are alike: interval by the number of cases alone"
+    remark = "; interval from the number of cases alone"
     by_axis = page[page.index("By axis") :]
-    cells = re.findall(r'<span class="ci" title="([^"]*)">', by_axis)
+    cells = re.findall(r'<span class="ci by-cases-alone" title="([^"]*)">', by_axis)
     assert len(cells) >= 2 and all(remark in each for each in cells), cells
-    assert re.search(r"\+0\.0 <span class=\"ci\"[^>]*>−\d+\.\d to \d+\.\d<", by_axis)
+    assert all(re.match(r"−\d+\.\d to \d+\.\d; ", each) for each in cells), cells
+    assert re.search(r"\+0\.0 <span class=\"ci by-cases-alone\"[^>]*>too few cases to say anything†<", by_axis)
 
 
 def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: RuleEndpoint, client: Client) -> None:
