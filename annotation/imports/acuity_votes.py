@@ -248,9 +248,8 @@ def _write(
 ) -> None:
     """The closed batch with a task for each vote. A vote is frozen once its task is handed in, so that comes last."""
     per_case = max(Counter(case for case, _vote in votes).values())
-    batch = make_closed_batch(
-        group=group, question=question, title=_("Imported votes"), per_case=per_case, round=round, by=by, at=at
-    )
+    title = _("Imported votes, round %(round)d") % {"round": round}
+    batch = make_closed_batch(group=group, question=question, title=title, per_case=per_case, round=round, by=by, at=at)
     ids = reserve_ids(LabelTask, len(votes))
     copy_rows(
         LabelTask,

@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.models import Benchmark, Criterion, RevisionRequest, Rubric, RubricItem
+from rubrics.versions.selectors import TRACK
 
 Status = RevisionRequest.Status
 
@@ -28,6 +29,7 @@ class FaultyCriterion:
     points: int
     decisions: int  # that would have to be made again if it were reworded
     requests: list[RevisionRequest]
+    draft: Rubric | None = None  # a later version of the rubric that is being written, whatever it answers
 
     @property
     def taken_up_in(self) -> Rubric | None:
@@ -104,16 +106,23 @@ def faulty_criteria(
         )
     }
     decisions = decision_counts(ids[1])
+    cases = {row.rubric.case_id for own in requests.values() for row in own}
+    written = Rubric.objects.filter(case__in=cases, track=TRACK, status=Rubric.Status.DRAFT)
+    drafts = {draft.case_id: draft for draft in written}
     lines = []
     for key in keys:
         if key in items:
             item = items[key]
             n_decided = decisions.get(item.criterion_id, 0)
+            draft = drafts.get(item.rubric.case_id)
             lines.append(
-                FaultyCriterion(item.rubric, item.criterion, item.position, item.points, n_decided, requests[key])
+                FaultyCriterion(
+                    item.rubric, item.criterion, item.position, item.points, n_decided, requests[key], draft
+                )
             )
         elif key[1] is None:
-            lines.append(FaultyCriterion(requests[key][0].rubric, None, 0, 0, 0, requests[key]))
+            rubric = requests[key][0].rubric
+            lines.append(FaultyCriterion(rubric, None, 0, 0, 0, requests[key], drafts.get(rubric.case_id)))
     return shown, lines
 
 

@@ -77,6 +77,8 @@ def test_what_is_refused_or_not_sent_stays_and_two_tabs_ask(
     expect(page.locator("#saving")).to_have_text("Saved")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#refusal")).to_contain_text("four questions")
+    expect(page.locator("[data-question].is-missing")).to_have_count(4)  # the outcome is there
+    expect(page.locator(".audit-outcome.is-missing")).to_have_count(0)
     page.context.set_offline(True)
     page.locator("#comment").fill("kept in this browser")
     expect(page.locator("#saving")).to_contain_text("No connection")

@@ -581,3 +581,26 @@ def test_an_audit_is_complete_without_the_cases_that_were_excluded(client: Clien
     assert 'max="2"' in shown or "2 / 2" in shown or "2 of 2" in shown
     row = client.get("/api/v1/benchmarks/own/audits/").json()["results"][0]
     assert (row["drawn"], row["readings"], row["done"]) == (3, 2, 2)
+
+
+def test_a_second_criterion_joins_the_revision_that_is_being_written(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = audit_form
+    first, second = (row.criterion for row in item.rubric.items.order_by("position")[:2])
+    answers = {**SOUND, "guidelines": False}
+    finding = {"answers": answers, "criteria": [first.pk, second.pk], "outcome": "revise", "comment": "Obsolete drug."}
+    assert send(client, item, "submit", **finding)[0] == 200
+    admin = Client()
+    admin.force_login(benchmark.roles.get().user)
+    page = " ".join(admin.get("/b/own/revisions/").content.decode().split())
+    assert page.count("Open a revision") == 2
+    request = RevisionRequest.objects.get(criterion=first)
+    admin.post(reverse("rubrics:revision-open", args=["own"]), {"request": request.public_id})
+    page = " ".join(admin.get("/b/own/revisions/").content.decode().split())
+    assert page.count("Continue the revision") == page.count("Add to the revision") == 1
+    assert "Open a revision" not in page
+    assert "Version 2 of this rubric is already being written in response to another request." in page
+    # An auditor found it, no adjudicator.
+    page = admin.get(reverse("rubrics:write-rubric", args=["own", item.case.public_id])).content.decode()
+    assert "Found at fault" in page and "Ruled faulty" not in page

@@ -80,6 +80,13 @@ function refuse(detail) {
   if (detail) refusal.scrollIntoView({ block: "nearest" });
 }
 
+/* A refused submission marks the questions without an answer, until they have one. */
+function markMissing() {
+  for (const group of findAll(form, "[data-question], .audit-outcome", HTMLElement)) {
+    group.classList.toggle("is-missing", !group.querySelector("input:checked"));
+  }
+}
+
 /* The case was submitted in another tab: nothing more is sent, but what was written here can still be copied. */
 function endForm() {
   leaving = true;
@@ -178,6 +185,8 @@ const conflicts = startConflicts({
 
 function changed() {
   refuse("");
+  for (const group of findAll(form, ".is-missing:has(input:checked)", HTMLElement))
+    group.classList.remove("is-missing");
   if (queue.pending.has(item) || textOf(read()) !== stored) queue.put(item, read(), version, { wait: WAIT_MS });
 }
 
@@ -210,6 +219,7 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   await queue.settle(answer, [[item, entry]]);
+  if (answer.status === 422 && !leaving) markMissing();
   if (answer.status === 0) {
     refuse(text("not_submitted"));
     window.addEventListener("online", askAgain, { once: true });
