@@ -1,4 +1,7 @@
-"""Texts of notifications: built from stored facts when they are read, in the reader's language."""
+"""Texts of notifications: built from stored facts when they are read, in the reader's language.
+
+A count is of what happened, or of the time when the notification was sent: what is open changes until it is read.
+"""
 
 from __future__ import annotations
 
@@ -150,8 +153,8 @@ def _new_work(values: dict[str, Any]) -> Words:
         return Words(text % {"count": count})
     if values.get("what") == "resubmitted":
         text = ngettext(
-            "%(count)d response that you returned was resubmitted and is waiting for your check.",
-            "%(count)d responses that you returned were resubmitted and are waiting for your check.",
+            "%(count)d response that you returned was resubmitted.",
+            "%(count)d responses that you returned were resubmitted.",
             count,
         )
         return Words(text % {"count": count})
@@ -196,13 +199,17 @@ def _due(values: dict[str, Any]) -> Words:
     else:
         text = _("“%(batch)s” is due on %(day)s.") % facts
     if checks and values.get("stage") == "reminder":
-        rest = _("Checks that you have or can claim: %(count)d.")
+        rest = _("Checks that you had or could claim when this was sent: %(count)d.")
     elif checks:
-        rest = ngettext("You have %(count)d open check.", "You have %(count)d open checks.", count)
+        rest = ngettext(
+            "%(count)d check was open when this was sent.", "%(count)d checks were open when this was sent.", count
+        )
     elif values.get("what") in ("cases", "writing"):
-        rest = ngettext("You have %(count)d open case.", "You have %(count)d open cases.", count)
+        rest = ngettext("%(count)d case was open when this was sent.", "%(count)d cases were open when this was sent.", count)
     else:
-        rest = ngettext("You have %(count)d open response.", "You have %(count)d open responses.", count)
+        rest = ngettext(
+            "%(count)d response was open when this was sent.", "%(count)d responses were open when this was sent.", count
+        )
     return Words(f"{text} {rest % facts}")
 
 
@@ -211,7 +218,9 @@ def _rubric(values: dict[str, Any]) -> Words:
     if values.get("what") == "waiting":
         return Words(
             ngettext(
-                "%(count)d rubric is waiting for your review.", "%(count)d rubrics are waiting for your review.", count
+                "%(count)d rubric was submitted for your review.",
+                "%(count)d rubrics were submitted for your review.",
+                count,
             )
             % {"count": count}
         )
@@ -232,8 +241,8 @@ def _suggested(values: dict[str, Any], count: int) -> Words:
     cases = int(values.get("cases", 1))
     if cases > 1:
         text = ngettext(
-            "Suggestions for the rubric of %(cases)d case are waiting for your decision.",
-            "Suggestions for the rubrics of %(cases)d cases are waiting for your decision.",
+            "Suggestions were made for the rubric of %(cases)d case.",
+            "Suggestions were made for the rubrics of %(cases)d cases.",
             cases,
         )
         return Words(text % {"cases": cases})
@@ -241,8 +250,8 @@ def _suggested(values: dict[str, Any], count: int) -> Words:
     if not count:
         return Words(_("Drafting for case %(case)s produced no suggestions.") % facts)
     text = ngettext(
-        "%(count)d suggestion for the rubric of case %(case)s is waiting for your decision.",
-        "%(count)d suggestions for the rubric of case %(case)s are waiting for your decision.",
+        "%(count)d suggestion was made for the rubric of case %(case)s.",
+        "%(count)d suggestions were made for the rubric of case %(case)s.",
         count,
     )
     return Words(text % facts)

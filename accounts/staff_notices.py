@@ -63,8 +63,8 @@ def batch_completed(values: dict[str, Any]) -> tuple[str, str]:
     if not count:
         return text, ""
     rest = ngettext(
-        "%(count)d response with conflicts is waiting for adjudication.",
-        "%(count)d responses with conflicts are waiting for adjudication.",
+        "%(count)d response ended with conflicts to adjudicate.",
+        "%(count)d responses ended with conflicts to adjudicate.",
         count,
     )
     return f"{text} {rest % {'count': count}}", ""
@@ -104,8 +104,8 @@ def conflicts_opened(values: dict[str, Any]) -> tuple[str, str]:
     """How many responses got conflicts on one day."""
     count = int(values.get("count", 1))
     text = ngettext(
-        "Physicians disagreed about %(count)d response. It is waiting for adjudication.",
-        "Physicians disagreed about %(count)d responses. They are waiting for adjudication.",
+        "Physicians disagreed about %(count)d response, which was given to adjudicators.",
+        "Physicians disagreed about %(count)d responses, which were given to adjudicators.",
         count,
     )
     return text % {"count": count}, ""

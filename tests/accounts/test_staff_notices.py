@@ -227,7 +227,7 @@ def test_a_batch_is_completed_by_its_last_response_and_once() -> None:
     assert noticed("batch", "conflict") == [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict")]
     page = lines_of(workshop.admin)
     assert (
-        "All work in “Group A: Pilot batch” is completed. 1 response with conflicts is waiting for adjudication."
+        "All work in “Group A: Pilot batch” is completed. 1 response ended with conflicts to adjudicate."
         in page
     )
     row = Notification.objects.get(kind="batch")
@@ -267,7 +267,7 @@ def test_conflicts_of_a_day_are_one_notice(people: tuple[Benchmark, User, User, 
     for minutes in range(5):
         notify_of_conflicts(benchmark=benchmark, count=2, at=NOON + timedelta(minutes=minutes))
     assert noticed() == sorted([(first.pk, "conflict"), (second.pk, "conflict")])
-    assert "Physicians disagreed about 10 responses." in lines_of(first)
+    assert "Physicians disagreed about 10 responses, which were given to adjudicators." in lines_of(first)
     # A day ends with the daily mail at seven, so that the mail has all of it.
     Notification.objects.update(read_at=NOON)
     notify_of_conflicts(benchmark=benchmark, count=1, at=NOON + timedelta(hours=18, minutes=59))

@@ -224,14 +224,14 @@ def test_the_checker_hears_of_resubmitted_work_once_a_day() -> None:
     for row in rows:
         services.submit(assignment=row, annotator=workshop.annotator, at=at)
     notice = Notification.objects.get(user=workshop.checker)
-    assert words_of(notice).text == ("2 responses that you returned were resubmitted and are waiting for your check.")
+    assert words_of(notice).text == ("2 responses that you returned were resubmitted.")
     assert client.get(notice.url).status_code == 200
     page = " ".join(client.get("/").content.decode().split())
     page = page if "To do" in page else " ".join(client.get("/work/").content.decode().split())
     assert "2 responses to check, 2 resubmitted after you returned them" in page
     services.undo_submit(assignment=rows[0], annotator=workshop.annotator, at=at + timedelta(seconds=1))
     notice.refresh_from_db()
-    assert words_of(notice).text == "1 response that you returned was resubmitted and is waiting for your check."
+    assert words_of(notice).text == "1 response that you returned was resubmitted."
     services.undo_submit(assignment=rows[1], annotator=workshop.annotator, at=at + timedelta(seconds=1))
     assert not Notification.objects.filter(user=workshop.checker).exists()
 
@@ -245,3 +245,17 @@ def test_a_checker_who_left_hears_nothing_of_resubmitted_work() -> None:
     Membership.objects.filter(user=workshop.checker).update(active=False)
     services.submit(assignment=row, annotator=workshop.annotator, at=timezone.now())
     assert not Notification.objects.filter(user=workshop.checker).exists()
+
+
+def test_the_notice_of_resubmitted_work_says_what_happened_also_once_it_is_checked() -> None:
+    workshop = checked()
+    row = workshop.queue()[0]
+    client = signed_in(workshop.checker)
+    client.post(f"/work/checks/{row.public_id}/claim/")
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": "Again, please."})
+    services.submit(assignment=row, annotator=workshop.annotator, at=timezone.now())
+    client.post(f"/work/checks/{row.public_id}/claim/")
+    client.post(f"/work/checks/{row.public_id}/accept/")
+    page = client.get("/notifications/").content.decode()
+    assert "1 response that you returned was resubmitted." in page
+    assert "waiting for your check" not in page

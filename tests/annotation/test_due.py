@@ -102,7 +102,7 @@ def test_open_cases_are_reminded_of_as_responses_are() -> None:
     assert [row.values["count"] for row in rows] == [3, 4, 4]
     client = Client()
     client.force_login(ward.people[0])
-    assert "You have 3 open cases." in client.get("/notifications/").content.decode()
+    assert "3 cases were open when this was sent." in client.get("/notifications/").content.decode()
     assert 'class="overdue">due' in client.get("/work/").content.decode()
 
 

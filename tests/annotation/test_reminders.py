@@ -36,8 +36,8 @@ def test_those_with_open_work_are_reminded_once_a_day(workshop: Workshop, client
     rows = Notification.objects.filter(kind="due")
     assert {row.user_id: row.values["by"] for row in rows} == {user.pk: workshop.admin.pk for user in reminded}
     words = words_of(rows.get(user=second)).text
-    assert words == "Your study coordinator reminds you of “Pilot batch”. You have 1 open response."
-    assert "Checks that you have or can claim: 1." in words_of(rows.get(user=workshop.checker)).text
+    assert words == "Your study coordinator reminds you of “Pilot batch”. 1 response was open when this was sent."
+    assert "Checks that you had or could claim when this was sent: 1." in words_of(rows.get(user=workshop.checker)).text
     assert "Already reminded today" in messages_of(client, url)
     assert rows.count() == 3
 
@@ -68,7 +68,7 @@ def test_reminding_a_checker_of_checks_does_not_remind_them_of_their_own_grading
     messages_of(client, url, physician=pseudonym, part="checker")
     own = Notification.objects.filter(kind="due", user=second).order_by("pk")
     assert [row.values["part"] for row in own] == ["checker"]
-    assert words_of(own[0]).text.endswith("Checks that you have or can claim: 1.")
+    assert words_of(own[0]).text.endswith("Checks that you had or could claim when this was sent: 1.")
     # They can be reminded of their grading the same day, and are named once.
     answer = messages_of(client, url)
     assert answer.split("Reminded: ")[1].split("</p>")[0].count(second.name) == 1

@@ -41,12 +41,12 @@ def test_authors_get_one_notice_of_their_cases(nursery: DraftingWorld, scripted:
     number = Suggestion.objects.filter(run=run, case=first).count()
     assert notices_of(of_one) == [
         (
-            f"{number} suggestions for the rubric of case {first.key} are waiting for your decision.",
+            f"{number} suggestions were made for the rubric of case {first.key}.",
             f"/b/nursery/write/{first.public_id}/rubric/",
         )
     ]
     assert notices_of(of_both) == [
-        ("Suggestions for the rubrics of 2 cases are waiting for your decision.", "/b/nursery/write/")
+        ("Suggestions were made for the rubrics of 2 cases.", "/b/nursery/write/")
     ]
     assert notices_of(stranger) == []
     work(replay_run(run=run, by=None, at=timezone.now()))
