@@ -280,7 +280,7 @@ def test_the_return_dialog_leads_to_the_unsaved_reason(new_page: NewPage) -> Non
     page.get_by_role("button", name=re.compile("^Return")).click()
     expect(dialog.get_by_label("Note")).to_have_value("Please look again.")
     expect(dialog.get_by_role("alert")).to_be_hidden()
-    expect(dialog.locator("[data-numbers]")).to_have_text("2")
+    expect(dialog.locator("#marked-criteria")).to_contain_text("Marked for review: criterion 2. It must be")
     dialog.get_by_role("button", name="Return").click()
     expect(page).to_have_url(re.compile("/work/checks/$"))
     assert Amendment.objects.get().reason == "Which dose?"
@@ -363,3 +363,63 @@ def test_the_filters_of_a_second_round_are_on_one_line(new_page: NewPage) -> Non
     expect(tabs).to_have_count(4)
     tops = {tab.evaluate("tab => tab.offsetTop") for tab in tabs.all()}
     assert len(tops) == 1
+
+
+def test_what_a_choice_replaces_is_named_and_comes_back_with_its_reason(new_page: NewPage) -> None:
+    page = checking(new_page)
+    row, summary = page.locator(".criterion").first, page.locator("#summary")
+    for key in ("m", "The dose is named.", "Enter"):
+        (page.keyboard.type if key[-1] == "." else page.keyboard.press)(key)
+    expect(row).to_have_attribute("data-version", "1")
+    page.keyboard.press("a")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Which dose?")
+    page.keyboard.press("Enter")
+    expect(summary).to_have_text("0 amended · 1 to review")
+    toast = page.locator("#toasts .toast")
+    expect(toast.locator("p")).to_have_text("The amendment of criterion 1 was replaced by the mark.")
+    expect(row).to_have_attribute("data-version", "2")
+    toast.get_by_role("button", name="Undo").click()
+    expect(row).to_have_attribute("data-version", "3")
+    expect(row.locator(".answer")).to_contain_text("The dose is named.")
+    expect(toast).to_have_count(0)
+    assert Amendment.objects.values_list("outcome", "reason").get() == ("met", "The dose is named.")
+    page.keyboard.press("a")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Which dose?")
+    page.keyboard.press("Enter")
+    expect(row).to_have_attribute("data-version", "4")
+    page.keyboard.press("m")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("It is named.")
+    page.keyboard.press("Enter")
+    expect(toast.locator("p")).to_have_text("The mark of criterion 1 was replaced by the amendment.")
+    expect(row).to_have_attribute("data-version", "5")
+    page.keyboard.press("u")
+    expect(row).to_have_attribute("data-version", "6")
+    expect(row.locator(".answer")).to_contain_text("Which dose?")
+    expect(toast).to_have_count(0)
+
+
+def test_a_change_that_waits_is_shown_as_it_will_be(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    page = checking(new_page)
+    row = page.locator(".criterion").first
+    page.context.set_offline(True)
+    for key in ("m", "The dose is named.", "Enter"):
+        (page.keyboard.type if key[-1] == "." else page.keyboard.press)(key)
+    change = row.locator("[data-waiting-change]")
+    expect(change.locator(".given-outcome")).to_have_text(re.compile(r"^\s*Annotator\s+Not met\s+→\s+Met\s+amended\s+not"))
+    expect(change).to_contain_text("not saved yet")
+    expect(change.locator(".answer > b")).to_have_text("Checker’s reason")
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    page.keyboard.press("a")
+    lines = page.locator("[data-not-yet]:visible")
+    expect(lines).to_have_text("The mark is not saved yet.")
+    page.keyboard.press("Escape")
+    page.context.set_offline(False)
+    expect(row).to_have_attribute("data-version", "1")
+    expect(change).to_have_count(0)
+    page.keyboard.press("n")  # the annotator's own outcome
+    expect(row).to_have_attribute("data-version", "2")
+    expect(page.locator("#summary")).to_have_text("0 amended")

@@ -256,8 +256,9 @@ function sendBack() {
 /** The dialog names the criteria that are marked for review. */
 function showMarked() {
   const line = element("marked-criteria", HTMLElement);
-  const numbers = rows().flatMap(({ dataset }) => (dataset.outcome === "review" ? [dataset.number] : []));
-  find(line, "[data-numbers]", HTMLElement).textContent = numbers.join(", ");
+  const numbers = rows().flatMap(({ dataset }) => (dataset.marked ? [dataset.number ?? ""] : []));
+  const names = new Intl.ListFormat(document.documentElement.lang).format(numbers);
+  line.textContent = text(numbers.length === 1 ? "marked_one" : "marked_many").replace("NUMBERS", names);
   line.hidden = !numbers.length;
 }
 

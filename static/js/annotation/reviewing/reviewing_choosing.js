@@ -14,16 +14,16 @@ import {
   existingReasonField,
   isReasonOpen,
   openReason,
-  press,
   reasonBox,
   reasonField,
   showLack,
   showReason,
-  showWaiting,
   storedReason,
 } from "./reviewing_reasons.js";
 import { finishing, keep, queue, sheet } from "./reviewing_sheet.js";
 import { clearRefusal, showSaving, summarise } from "./reviewing_status.js";
+import { endReplaced, offerReplaced } from "./reviewing_replaced.js";
+import { showOutcome, showWaiting } from "./reviewing_waiting.js";
 
 const text = wordsOf("reviewing-words");
 
@@ -108,12 +108,12 @@ function goOn(row) {
  *   written before the outcome
  */
 function save(row, outcome, reason, { remember = true, early = "" } = {}) {
-  const before = row.dataset.outcome ?? "";
-  if (remember) sheet.undoSteps.push({ id: idOf(row), outcome: before, reason: storedReason(row), early });
+  const step = { id: idOf(row), outcome: row.dataset.outcome ?? "", reason: lastReason(row), early };
+  const before = { amended: row.dataset.amended, marked: row.dataset.marked };
+  if (remember) sheet.undoSteps.push(step);
   addEntry(row, { outcome, reason });
   // Shown before the server has answered: an adjudicator at the keyboard is on the next conflict by then.
-  row.dataset.outcome = outcome;
-  press(row, outcome);
+  showOutcome(row, outcome);
   const box = reasonBox(row);
   if (box) box.hidden = true;
   showWaiting(row, reason);
@@ -122,6 +122,32 @@ function save(row, outcome, reason, { remember = true, early = "" } = {}) {
   else select(row);
   showSaving();
   summarise();
+  endReplaced(step.id);
+  if (remember) offerReplaced(row, before, step, () => takeBack(step));
+}
+
+/**
+ * The reason that was chosen last, whether the server has it by now or not.
+ * @param {HTMLElement} row
+ * @returns {string}
+ */
+function lastReason(row) {
+  const waiting = /** @type {{ reason?: string } | undefined} */ (queue.pending.get(idOf(row)));
+  return waiting?.reason ?? storedReason(row);
+}
+
+/**
+ * Undoes this step, though others may have been taken since on other criteria.
+ * @param {import("./reviewing_sheet.js").UndoStep} step
+ */
+function takeBack(step) {
+  if (!mayWrite()) return;
+  if (!sheet.undoSteps.includes(step)) {
+    toast(text("nothing"));
+    return;
+  }
+  sheet.undoSteps = sheet.undoSteps.filter((other) => other !== step);
+  restore(step);
 }
 
 /** @param {HTMLElement} row */
@@ -146,19 +172,27 @@ function saveWithReason(row) {
 
 export function undo() {
   const last = sheet.undoSteps.pop();
-  const row = last ? rowOf(last.id) : null;
-  if (!last || !row) {
+  if (!last || !restore(last)) {
     if (!takeUndo()) toast(text("nothing"));
-    return;
   }
+}
+
+/**
+ * False where the criterion is not on the page.
+ * @param {import("./reviewing_sheet.js").UndoStep} last
+ */
+function restore(last) {
+  const row = rowOf(last.id);
+  if (!row) return false;
   applyFilter("all");
   select(row);
   save(row, last.outcome, last.reason, { remember: false });
-  if (!last.early) return;
+  if (!last.early) return true;
   // The reason waits for another outcome, as before.
   existingReasonField(row).defaultValue = last.reason;
   showReason(row, "", last.early);
   row.dataset.undone = "1"; // the row is renewed around the open field
+  return true;
 }
 
 export function selectNextFlagged() {

@@ -7,13 +7,12 @@ import { resumedEntry } from "./review_entries.js";
 import {
   existingReasonField,
   isReasonOpen,
-  press,
   reasonBox,
   reasonField,
   showReason,
-  showWaiting,
 } from "./reviewing_reasons.js";
 import { keep, keptEntries, queue } from "./reviewing_sheet.js";
+import { endWaiting, showOutcome, showWaiting } from "./reviewing_waiting.js";
 
 /** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
 
@@ -58,8 +57,7 @@ export function takeUpKept() {
     if (!row || !entry?.unsent || queue.pending.has(id)) continue;
     const resumed = resumedEntry(entry, originOf(row));
     queue.takeUp(id, resumed);
-    row.dataset.outcome = resumed.outcome;
-    press(row, resumed.outcome);
+    showOutcome(row, resumed.outcome);
     showWaiting(row, resumed.reason);
   }
 }
@@ -114,7 +112,7 @@ export function renewRow(id, newRow) {
       keep(id, { outcome: reasonBox(row)?.dataset.outcome, reason: field.value, unsent: false });
     }
     copyState(row, newRow);
-    showWaiting(row, "");
+    endWaiting(row);
     return;
   }
   const wasCurrent = currentRow() === row;
@@ -151,9 +149,8 @@ export function giveUp(id, entry) {
   if (queue.pending.has(id)) return; // a later choice is on its way, and stays shown
   const row = rowOf(id);
   if (!row) return;
-  row.dataset.outcome = entry.was; // what the server has
-  press(row, entry.was);
-  showWaiting(row, "");
+  showOutcome(row, entry.was); // what the server has
+  endWaiting(row);
   if (!entry.reason) {
     keep(id, null);
     return;

@@ -2,6 +2,7 @@
 /* The outcome of a criterion as its buttons show it, and the field for the reason. */
 import { find, findAll } from "../../core/page.js";
 import { idOf, select } from "../shared/criteria.js";
+import { showInDock } from "../shared/dock.js";
 import { showView } from "../shared/panes.js";
 import { wordsOf } from "../../core/words.js";
 import { keep, queue } from "./reviewing_sheet.js";
@@ -53,6 +54,7 @@ export function press(row, outcome) {
   for (const button of findAll(row, "[data-set]", HTMLElement)) {
     button.setAttribute("aria-pressed", String(pressed.includes(button.dataset.set)));
   }
+  showInDock(); // the bar shows the same outcome, also while a reason is open
 }
 
 /**
@@ -87,6 +89,7 @@ function nameReason(box, outcome) {
   const isMark = outcome === "review";
   field.placeholder = isMark ? text("mark_why") : box.dataset.whyLabel;
   find(box, "[data-reason-early]", HTMLElement).hidden = Boolean(outcome);
+  find(box, "[data-not-yet]", HTMLElement).textContent = text(isMark ? "mark_unsaved" : "outcome_unsaved");
   button.textContent = isMark ? text("mark") : box.dataset.sendLabel;
 }
 
@@ -128,21 +131,6 @@ export function openReason(row, outcome) {
  */
 export function earlyReason(row) {
   return isReasonOpen(row) && !reasonBox(row)?.dataset.outcome ? existingReasonField(row).value.trim() : "";
-}
-
-/**
- * The reason that was sent and is not stored yet; the stored row has it in its place.
- * @param {HTMLElement} row
- * @param {string} reason empty where there is none
- */
-export function showWaiting(row, reason) {
-  row.querySelector("[data-waiting]")?.remove();
-  if (!reason || reason === storedReason(row)) return;
-  const line = document.createElement("div");
-  line.className = "waiting-reason";
-  line.dataset.waiting = "";
-  line.textContent = reason;
-  reasonBox(row)?.before(line);
 }
 
 /** @param {HTMLElement} row with an outcome or a reason that is shown and not saved */

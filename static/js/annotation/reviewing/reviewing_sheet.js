@@ -7,13 +7,15 @@ import { who } from "../shared/outbox.js";
 
 /**
  * @typedef {import("./review_entries.js").KeptEntry} KeptEntry
+ * @typedef {{ id: string, outcome: string, reason: string, early: string }} UndoStep what a criterion goes back to;
+ *   `early`: the reason, if it was written before the outcome
  */
 
 export const sheet = {
   work: "",
   adjudicating: false,
   writable: false,
-  /** @type {{ id: string, outcome: string, reason: string, early: string }[]} */
+  /** @type {UndoStep[]} */
   undoSteps: [],
   savedAt: "",
 };
