@@ -212,6 +212,15 @@ def held_checks(user: AnyUser) -> QuerySet[Assignment]:
     ).exclude(batch__status=Batch.Status.CLOSED)
 
 
+def released_checks(user: AnyUser) -> QuerySet[Assignment]:
+    """Work that this checker claimed last and that was released before a result."""
+    left = Check.objects.filter(assignment=OuterRef("pk"), round=OuterRef("round"), checker=user.pk, result="")
+    rows = Assignment.objects.filter(
+        Exists(left), _in_group(user, Membership.Role.CHECKER, "batch__group"), status=Assignment.Status.SUBMITTED
+    )
+    return rows.exclude(batch__status=Batch.Status.CLOSED)
+
+
 def done_checks(user: AnyUser) -> QuerySet[Check]:
     """Checks that this person has finished, in groups that they are still a checker of."""
     return Check.objects.filter(

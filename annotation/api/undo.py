@@ -1,6 +1,7 @@
 """Undo of a submission, an acceptance or the end of an adjudication.
 
-The pages offer it for ten seconds. Five more are accepted, for a request that is long on its way.
+The pages offer it for ten seconds, and for a minute while the message has the pointer or the focus. Five seconds more
+are accepted, for a request that is long on its way.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _me(request: Request) -> User:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
-    """Undo submitting work, within 15 seconds and before someone else continues with it; else 409."""
+    """Undo submitting work, within 65 seconds and before someone else continues with it; else 409."""
     row = access.get_own_assignment(request.user, public_id)
     services.undo_submit(assignment=row, annotator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -35,7 +36,7 @@ def submit(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def accept(request: Request, public_id: str) -> Response:
-    """Undo accepting a check, within 15 seconds and before someone else continues with it; else 409."""
+    """Undo accepting a check, within 65 seconds and before someone else continues with it; else 409."""
     assignment = access.get_own_check(request.user, public_id)
     services.undo_accept(assignment=assignment, checker=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -44,7 +45,7 @@ def accept(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses=UNDONE)
 @api_view(["POST"])
 def finish(request: Request, public_id: str) -> Response:
-    """Undo ending an adjudication, within 15 seconds and before someone else continues with it; else 409."""
+    """Undo ending an adjudication, within 65 seconds and before someone else continues with it; else 409."""
     row = access.get_own_adjudication(request.user, public_id)
     services.undo_finish(adjudication=row, adjudicator=_me(request), at=timezone.now())
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -22,7 +22,8 @@ from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
-UNDO_SECONDS = 10
+# The pages offer it for ten seconds, and longer while the pointer or the focus is on the message (undo_offer.js).
+UNDO_SECONDS = 60
 ON_THE_WAY = timedelta(seconds=5)  # between the click and the lock
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -37,6 +37,8 @@ BUTTONS = (
     (Outcome.NOT_MET, Outcome.NOT_MET.label),
     (Outcome.CANNOT_ASSESS, _lazy("Can’t assess")),
 )
+# Session key: the check that was finished last, and the next one, which was claimed with it.
+OPENED_BY = "check_opened_by"
 CLAIMS = ClaimWords(
     page="annotation:check",
     list="annotation:checks",
@@ -121,7 +123,12 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     done = int(number) if re.fullmatch(r"[1-9]\d{0,3}", number, re.ASCII) else None
     if done is None and access.held_checks(request.user).filter(public_id=public_id).exists():
         return _page(request, access.get_held_check(request.user, public_id))
-    return render(request, PAGE, _context_of_done(access.get_done_check(request.user, public_id, done)))
+    try:
+        return render(request, PAGE, _context_of_done(access.get_done_check(request.user, public_id, done)))
+    except Http404:
+        if done is not None or not access.released_checks(request.user).filter(public_id=public_id).exists():
+            raise
+    return render(request, "annotation/checks/released.html", status=404)
 
 
 def _page(
@@ -275,6 +282,8 @@ def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResp
         try:
             waiting = access.waiting_checks(request.user).filter(batch=done.batch_id)
             upcoming = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
+            if upcoming is not None:
+                request.session[OPENED_BY] = [done.public_id, upcoming.public_id]
         except DomainError:
             upcoming = None  # the list shows why there is nothing to take
     if upcoming is None:
@@ -287,6 +296,20 @@ def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResp
         return redirect("annotation:check", upcoming.public_id)
     context = _context(request.user, access.get_held_check(request.user, upcoming.public_id))
     return next_sheet(request, f"{PAGE}#sheet", context, message)
+
+
+def release_opened_by(request: SignedInRequest, undone: Assignment) -> None:
+    """Release the check that was claimed with the acceptance of ``undone``, unless something in it was changed."""
+    finished, opened = request.session.pop(OPENED_BY, ("", ""))
+    if finished != undone.public_id:
+        return
+    row = access.held_checks(request.user).filter(public_id=opened).first()
+    if row is None:
+        return
+    try:
+        services.release_check(assignment=row, checker=request.user)
+    except DomainError:
+        return  # it has an amendment or a mark, so the checker has started with it
 
 
 def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any], message: str) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation import access, services
+from annotation.views.checks import release_opened_by
 from annotation.views.refusals import refusal
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -38,6 +39,7 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.undo_accept(assignment=assignment, checker=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)
+    release_opened_by(request, assignment)
     messages.success(request, _("Acceptance undone."))
     return JsonResponse({"url": reverse("annotation:check", args=[public_id])})
 

@@ -259,3 +259,43 @@ def test_the_notice_of_resubmitted_work_says_what_happened_also_once_it_is_check
     page = client.get("/notifications/").content.decode()
     assert "1 response that you returned was resubmitted." in page
     assert "waiting for your check" not in page
+
+
+def test_a_released_check_says_so_to_its_last_checker_alone() -> None:
+    workshop = checked()
+    row = workshop.queue()[0]
+    here = f"/work/checks/{row.public_id}/"
+    client = signed_in(workshop.checker)
+    assert "This check was released" not in client.get(here).content.decode()  # it was never claimed
+    client.post(f"{here}claim/")
+    client.post(f"{here}release/")
+    answer = client.get(here)
+    page = answer.content.decode()
+    assert answer.status_code == 404
+    assert "This check was released" in page and 'href="/work/checks/"' in page
+    other = workshop.people("checker")[1]
+    assert "This check was released" not in signed_in(other).get(here).content.decode()
+
+
+def test_the_undo_of_an_acceptance_releases_the_check_that_it_opened() -> None:
+    workshop = checked(responses=6)
+    rows = list(workshop.queue())
+    first = Assignment.objects.filter(batch=workshop.batch, status="submitted").order_by("submitted_at", "pk").first()
+    assert first is not None and len(rows) > 1
+    client = signed_in(workshop.checker)
+    here = f"/work/checks/{first.public_id}/"
+    client.post(f"{here}claim/")
+    client.post(f"{here}accept/")
+    opened = Assignment.objects.get(checker=workshop.checker, status="in_check")
+    assert client.post(f"{here}undo/", "{}", content_type="application/json").status_code == 200
+    assert Assignment.objects.get(checker=workshop.checker, status="in_check") == first
+    opened.refresh_from_db()
+    assert opened.status == "submitted"
+    # A check in which something was amended is kept.
+    client.post(f"{here}accept/")
+    opened = Assignment.objects.get(checker=workshop.checker, status="in_check")
+    criterion = opened.decisions.first().criterion_id
+    amended = f"/work/checks/{opened.public_id}/criteria/{criterion}/"
+    assert client.post(amended, {"outcome": "cannot_assess", "reason": "Unclear."}).status_code == 200
+    client.post(f"{here}undo/", "{}", content_type="application/json")
+    assert Assignment.objects.filter(checker=workshop.checker, status="in_check").count() == 2

@@ -324,3 +324,26 @@ def test_an_accepted_response_says_so_and_offers_nothing(new_page: NewPage) -> N
         " return [parseFloat(style.paddingLeft), style.backgroundImage]; }"
     )
     assert icon == "none" or padding >= 28  # the letters are not on the magnifier
+
+
+def test_the_pointer_and_the_focus_keep_the_message_with_undo(patient_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=2, check_policy="all")
+    decide(workshop.queue()[0], "met")
+    page = patient_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    toast = page.locator(".toast", has_text="Accepted.")
+    button = toast.get_by_role("button", name="Undo")
+    button.hover()
+    page.clock.run_for(15_000)
+    expect(button).to_be_visible()
+    button.focus()
+    page.mouse.move(0, 0)
+    page.clock.run_for(15_000)
+    expect(button).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.clock.run_for(10_500)
+    expect(toast).to_have_count(0)

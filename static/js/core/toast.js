@@ -3,24 +3,40 @@
 import { wordsOf } from "./words.js";
 
 const SHOWN_MS = 6000;
+const CHECKED_MS = 250;
 
 /**
+ * The message goes after its time. The pointer or the focus on it keeps it; its time starts again once both have left.
  * @param {Element} item
  * @param {number} [shownMs]
+ * @param {number} [mostMs] how long it can be kept in all
  */
-export function expire(item, shownMs = SHOWN_MS) {
+export function expire(item, shownMs = SHOWN_MS, mostMs = Number.POSITIVE_INFINITY) {
   if (item.classList.contains("error") || item.classList.contains("warning")) return;
-  setTimeout(() => item.remove(), shownMs);
+  const end = Date.now() + mostMs;
+  let timer = setTimeout(go, shownMs);
+  function go() {
+    const isHeld = item.matches(":hover") || item.contains(document.activeElement);
+    const left = end - Date.now();
+    if (isHeld && left > 0) timer = setTimeout(go, Math.min(CHECKED_MS, left));
+    else item.remove();
+  }
+  function renew() {
+    clearTimeout(timer);
+    timer = setTimeout(go, Math.max(0, Math.min(shownMs, end - Date.now())));
+  }
+  for (const event of ["mouseleave", "focusout"]) item.addEventListener(event, renew);
 }
 
 /**
  * @param {string} text
  * @param {"info" | "success" | "warning" | "error"} [level]
- * @param {{ action?: { label: string, run: () => void }, shownMs?: number, until?: "online" }} [options] `action`: a
- *   button; the message goes once it is pressed. `until`: it goes with this event of the window
+ * @param {{ action?: { label: string, run: () => void }, shownMs?: number, mostMs?: number, until?: "online" }} [options]
+ *   `action`: a button; the message goes once it is pressed. `mostMs`: how long the pointer or the focus keeps it at most.
+ *   `until`: it goes with this event of the window
  * @returns {HTMLElement | null} the message, for a caller that removes it
  */
-export function toast(text, level = "info", { action, shownMs, until } = {}) {
+export function toast(text, level = "info", { action, shownMs, mostMs, until } = {}) {
   const box = document.getElementById("toasts");
   if (!box || !text) return null;
   const item = document.createElement("div");
@@ -37,7 +53,7 @@ export function toast(text, level = "info", { action, shownMs, until } = {}) {
   box.append(item);
   makeRoom(box);
   if (until) window.addEventListener(until, () => item.remove(), { once: true });
-  expire(item, shownMs);
+  expire(item, shownMs, mostMs);
   return item;
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The
-   server decides whether it can still be undone. After a response was skipped for later, its page is offered. */
+/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The pointer
+   or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a response was skipped for later, its page is offered. */
 import { parseStored } from "./save_store.js";
 import { ask } from "./server.js";
 import { toast } from "./toast.js";
@@ -13,10 +13,13 @@ import { wordsOf } from "./words.js";
  */
 
 const SHOWN_MS = 10_000;
+const MOST_MS = 60_000; // annotation/services/undo.py
 const KEY = "consilium.undo";
 
 /** @type {Offer | null} of this page; the storage of the tab keeps it for the next page */
 let offer = null;
+/** @type {HTMLElement | null} the message with the button */
+let message = null;
 
 /** @param {Offer | null} next */
 function remember(next) {
@@ -46,7 +49,8 @@ function show() {
     }
   }
   const action = { label: label ?? wordsOf("page-words")("undo"), run: takeUndo };
-  toast(text, "success", { action, shownMs: Math.max(0, until - Date.now()) });
+  const shownMs = Math.max(0, until - Date.now());
+  message = toast(text, "success", { action, shownMs, mostMs: until - SHOWN_MS + MOST_MS - Date.now() });
 }
 
 /** @param {string} text of a step: true where the message about it is shown with the button */
@@ -62,7 +66,7 @@ export function endOffer() {
 
 /** Undo the step that was taken last; false where none can be undone any more. */
 export function takeUndo() {
-  if (!offer || Date.now() > offer.until) return false;
+  if (!offer || !(message?.isConnected || Date.now() <= offer.until)) return false;
   const { url, isPage } = offer;
   remember(null);
   if (isPage) location.assign(url);
