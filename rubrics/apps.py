@@ -17,15 +17,17 @@ class RubricsConfig(AppConfig):
         from rubrics.services.banks import import_bank
         from rubrics.tables.table import TABLE_OPTIONS
 
-        for kind, handler, options, examples in (
-            ("cases", services.import_cases, ["format"], ["cases.csv", "cases.jsonl"]),
-            ("responses", services.import_responses, ["candidate", "candidate_kind"], RESPONSE_EXAMPLES),
-            ("rubrics", services.import_rubrics, ["author"], ["rubrics.csv"]),
+        own = ["candidate", "candidate_kind"]
+        for kind, handler, check, options, examples in (
+            ("cases", services.import_cases, services.check_case_options, ["format"], ["cases.csv", "cases.jsonl"]),
+            ("responses", services.import_responses, services.check_response_options, own, RESPONSE_EXAMPLES),
+            ("rubrics", services.import_rubrics, services.check_rubric_options, ["author"], ["rubrics.csv"]),
         ):
             imports.register(
                 kind,
                 with_preview(kind, handler),
                 options=[*options, *TABLE_OPTIONS, PREVIEW],
+                check=check,
                 examples=[EXAMPLES / name for name in examples],
             )
         imports.register(

@@ -13,12 +13,12 @@ class ScoringConfig(AppConfig):
         """Register navigation entries, overview steps, kinds of judges and runs, consequences of rubrics, imports."""
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
-        from scoring.acuity.importing import import_acuity
+        from scoring.acuity.importing import check_acuity_options, import_acuity
         from scoring.classification import kind as classify_kind  # noqa: F401  # registers itself as a kind of run
         from scoring.generation import kind as responses_kind  # noqa: F401
         from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
-        from scoring.services.verdicts import import_verdicts
+        from scoring.services.verdicts import check_verdict_options, import_verdicts
 
         navigation.register()
         overview.register(steps.steps)
@@ -29,6 +29,7 @@ class ScoringConfig(AppConfig):
             import_verdicts,
             options=["judge", "candidate", "replicate"],
             required=["judge"],
+            check=check_verdict_options,
             examples=[EXAMPLES / "verdicts.csv"],
         )
         imports.register(
@@ -39,6 +40,7 @@ class ScoringConfig(AppConfig):
                 *("may_redistribute", "preview"),
             ],
             required=["dataset"],
+            check=check_acuity_options,
             page="scoring:acuity-import",
             examples=[EXAMPLES / "acuity.csv"],
         )

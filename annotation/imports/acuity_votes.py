@@ -66,7 +66,8 @@ def import_acuity_votes(
     shape = options.get("format", "")
     if shape and shape not in SHAPES:
         raise DomainError(
-            _("A file of votes must have one of these structures: %(names)s.") % {"names": ", ".join(SHAPES)}
+            _("A file of votes must have one of these structures: %(names)s.") % {"names": ", ".join(SHAPES)},
+            field="format",
         )
     # One import at a time: each compares its votes with those that are stored.
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
@@ -115,7 +116,7 @@ def only_scale(benchmark: Benchmark) -> str:
     """The name of the benchmark's scale; the starter of four levels where it has none."""
     names = sorted(set(AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)))
     if len(names) > 1:
-        raise DomainError(_("Specify the scale of the votes: %(names)s.") % {"names": ", ".join(names)})
+        raise DomainError(_("Specify the scale of the votes: %(names)s.") % {"names": ", ".join(names)}, field="scale")
     return names[0] if names else FOUR.name
 
 

@@ -137,14 +137,25 @@ class Places:
         return None
 
 
+def check_group_option(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on a name that no expert group can have."""
+    if "group" in options:
+        _group_name(options["group"])
+
+
 def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
     """The expert group of that name, and whether this call made it."""
-    name = name.strip()
+    return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=_group_name(name))
+
+
+def _group_name(text: str) -> str:
+    name = text.strip()
     if not name or len(name) > MAX_GROUP_NAME_LENGTH:
         raise DomainError(
-            _("Enter a name for the expert group, with at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH}
+            _("Enter a name for the expert group, with at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH},
+            field="group",
         )
-    return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=name)
+    return name
 
 
 def report(writer: VoteWriter, group_created: bool) -> Counts:

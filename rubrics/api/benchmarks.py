@@ -204,7 +204,7 @@ def imports(request: Request, slug: str) -> Response:
 def _options(payload: dict[str, Any]) -> dict[str, str]:
     """The options of an import as they are stored: texts; what is off is left out."""
     given = {name: value for name, value in payload.items() if name not in ("kind", "file")}
-    return {name: "1" if value is True else value for name, value in given.items() if value is not False}
+    return {name: "1" if value is True else str(value) for name, value in given.items() if value is not False}
 
 
 @extend_schema(responses=serializers.ImportSerializer)

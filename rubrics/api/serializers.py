@@ -22,11 +22,16 @@ from consilium.core.model_schemas import described_field
 from consilium.core.schema import FaultSerializer
 from rubrics import models
 from rubrics.api.named import CASE, CASE_ID
+from rubrics.parsing.acuity_files import FORMATS as READING_FORMATS
+from rubrics.parsing.acuity_files import SHAPES
+from rubrics.parsing.cases import FORMATS as CASE_FORMATS
+from rubrics.parsing.decisions import MAX_REPLICATE
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.table import DELIMITER_NAMES
 
 Plain = serializers.Serializer[Any]
 MAX_RESPONSES = 500
+IMPORT_FORMATS = ("auto", *CASE_FORMATS, *SHAPES)  # of cases and of acuity
 
 
 class BenchmarkSerializer(StrictSerializer, Plain):
@@ -248,12 +253,12 @@ class NewImportSerializer(StrictSerializer, Plain):
 
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
     file = serializers.FileField(max_length=255)
-    format = serializers.CharField(required=False)
+    format = serializers.ChoiceField(choices=IMPORT_FORMATS, required=False)
     candidate = serializers.CharField(required=False)
-    candidate_kind = serializers.CharField(required=False)
+    candidate_kind = serializers.ChoiceField(choices=models.Candidate.Kind.choices, required=False)
     group = serializers.CharField(required=False)
     judge = serializers.CharField(required=False)
-    replicate = serializers.CharField(required=False)
+    replicate = serializers.IntegerField(min_value=0, max_value=MAX_REPLICATE, required=False)
     bank = serializers.CharField(required=False)
     licence = serializers.CharField(required=False)
     author = serializers.CharField(required=False)
@@ -263,5 +268,5 @@ class NewImportSerializer(StrictSerializer, Plain):
     columns = serializers.CharField(required=False)
     encoding = serializers.ChoiceField(choices=tuple(ENCODINGS), required=False)
     delimiter = serializers.ChoiceField(choices=tuple(DELIMITER_NAMES), required=False)
-    reading_format = serializers.CharField(required=False)
+    reading_format = serializers.ChoiceField(choices=READING_FORMATS, required=False)
     preview = serializers.BooleanField(required=False)

@@ -54,9 +54,15 @@ class Handler(Protocol):
     ) -> Counts: ...
 
 
+class OptionCheck(Protocol):
+    """`DomainError`, with the option as its field, on options with which no file can be imported."""
+
+    def __call__(self, *, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None: ...
+
+
 @dataclass(frozen=True)
 class ImportKind:
-    """A kind of file: its handler, the options that it takes, and those that it requires.
+    """A kind of file: its handler, the options that it takes, those that it requires, and a check of their values.
 
     ``page`` names the view of the kind's own page, where people import such files instead of on the page *Imports*.
     ``examples`` are small files of the kind that people may download; their contents are made up.
@@ -66,6 +72,7 @@ class ImportKind:
     handler: Handler
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    check: OptionCheck | None = None
     page: str = ""
     examples: tuple[Path, ...] = ()
 
@@ -84,15 +91,17 @@ def register(
     *,
     options: Sequence[str] = (),
     required: Sequence[str] = (),
+    check: OptionCheck | None = None,
     page: str = "",
     examples: Sequence[Path] = (),
 ) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
     group, judge, replicate, bank, licence, author, scale, and those of tables and previews, which the page of a preview
-    sets; a new one also needs a field in `rubrics.forms.ImportForm`, unless the kind has its own ``page``.
+    sets; a new one also needs a field in `rubrics.forms.ImportForm`, unless the kind has its own ``page``. ``check`` is
+    called before a file is stored; the handler refuses the same values, since commands call it alone.
     """
     value = ImportJob.Kind(kind).value
-    _kinds[kind] = ImportKind(value, handler, tuple(options), tuple(required), page, tuple(examples))
+    _kinds[kind] = ImportKind(value, handler, tuple(options), tuple(required), check, page, tuple(examples))
 
 
 def find(kind: str) -> ImportKind:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from rubrics.tables.mapping import TableKind
-from rubrics.tables.table import Table, table_of
+from rubrics.tables.table import OptionError, Table, check_options, table_of
 
 MAX_EXAMPLE = 120
 
@@ -17,8 +17,20 @@ def open_table(file: BinaryIO, kind: TableKind, options: Mapping[str, str]) -> T
     """The table that a file is, None if it is none; `DomainError` on an option that cannot be right."""
     try:
         return table_of(file, kind, options)
-    except ValueError as error:
-        raise DomainError(translate(error.args[0])) from error
+    except OptionError as error:
+        raise _refusal(error) from error
+
+
+def check_table_options(options: Mapping[str, str]) -> None:
+    """`DomainError` on an option of a table that cannot be right, whatever the file is."""
+    try:
+        check_options(options)
+    except OptionError as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: OptionError) -> DomainError:
+    return DomainError(translate(error.args[0]), field=error.option)
 
 
 def notes_of(table: Table | None) -> list[str]:

@@ -7,16 +7,19 @@ from rubrics.services.benchmarks import (
     set_authoring_rules,
     update_benchmark,
 )
-from rubrics.services.import_cases import import_cases
+from rubrics.services.import_cases import check_case_options, import_cases
 from rubrics.services.import_jobs import create_import, repeat_import, restart_import
-from rubrics.services.import_responses import add_responses, import_responses
-from rubrics.services.import_rubrics import import_rubrics
+from rubrics.services.import_responses import add_responses, check_response_options, import_responses
+from rubrics.services.import_rubrics import check_rubric_options, import_rubrics
 from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
 from rubrics.services.roles import LastAdmin, grant_role, withdraw_role
 
 __all__ = [
     "LastAdmin",
     "add_responses",
+    "check_case_options",
+    "check_response_options",
+    "check_rubric_options",
     "create_benchmark",
     "create_import",
     "dismiss_revisions",

@@ -49,7 +49,8 @@ def import_bank(
     """
     slug = options.get("bank", "").strip()
     if slug == NAME:
-        raise DomainError(_("“%(name)s” is the name of the bank that comes with Consilium.") % {"name": NAME})
+        message = _("“%(name)s” is the name of the bank that comes with Consilium.") % {"name": NAME}
+        raise DomainError(message, field="bank")
     bank = Bank.objects.select_for_update(no_key=True).filter(benchmark=benchmark, slug=slug).first()
     is_new = bank is None
     if bank is None:
@@ -59,10 +60,12 @@ def import_bank(
         try:
             bank.full_clean(exclude=["benchmark", "created_by"])
         except ValidationError as error:
-            raise DomainError(" ".join(error.messages)) from error
+            field = "licence" if set(error.message_dict) == {"licence"} else "bank"
+            raise DomainError(" ".join(error.messages), field=field) from error
         bank.save()
     elif not bank.active:
-        raise DomainError(_("This bank is out of use. Restore it first, or choose another short name."))
+        message = _("This bank is out of use. Restore it first, or choose another short name.")
+        raise DomainError(message, field="bank")
     faults = Faults()
     stored = {item.key: item for item in bank.items.all()}
     last = bank.items.aggregate(last=Max("position"))["last"] or 0

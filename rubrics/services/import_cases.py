@@ -19,7 +19,7 @@ from rubrics.imports.prefetch import prefetch_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
-from rubrics.imports.tables import notes_of, open_table
+from rubrics.imports.tables import check_table_options, notes_of, open_table
 from rubrics.models import Benchmark, Candidate
 from rubrics.parsing.cases import FORMATS, CaseRecord, read_cases
 from rubrics.parsing.faults import Faults
@@ -46,9 +46,7 @@ def import_cases(
     The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Option ``format``, of JSONL:
     ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
     """
-    form = options.get("format") or "auto"
-    if form not in ("auto", *FORMATS):
-        raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *FORMATS))})
+    form = _checked_format(options)
     check_references_at_once()
     faults = Faults()
     candidates = Candidates(benchmark)
@@ -80,6 +78,20 @@ def import_cases(
         "responses": {"created": responses.created, "unchanged": responses.unchanged},
         "warnings": [*notes_of(table), *cases.warnings(), *responses.warnings()],
     }
+
+
+def check_case_options(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on an option that cannot be right, whatever the file is."""
+    _checked_format(options)
+    check_table_options(options)
+
+
+def _checked_format(options: Mapping[str, str]) -> str:
+    form = options.get("format") or "auto"
+    if form not in ("auto", *FORMATS):
+        message = _("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *FORMATS))}
+        raise DomainError(message, field="format")
+    return form
 
 
 def _completions(

@@ -47,6 +47,8 @@ def create_import(
             % {"kind": known.label, "option": ", ".join(unknown)},
             field=unknown[0],
         )
+    if known.check is not None:
+        known.check(benchmark=benchmark, options=chosen, by=by)
     if not file.size:
         raise DomainError(_("The file is empty."), field="file")
     if file.size > Limits().total_bytes:
@@ -174,8 +176,10 @@ class ImportJobs(JobKind[ImportJob]):
 
     def refusal_values(self, error: DomainError) -> Values:
         """The errors of a file that was refused, by line where they have one."""
-        errors = _errors(error.errors, error.total) if isinstance(error, ImportRefused) else None
-        return {"status": JobStatus.REFUSED, **(errors or self.error_values(str(error)))}
+        refused = error if isinstance(error, ImportRefused) else None
+        if refused is None or not refused.errors:
+            refused = ImportRefused([LineError(0, error.field, str(error))])
+        return {"status": JobStatus.REFUSED, **_errors(refused.errors, refused.total)}
 
     def ended(self, job: ImportJob, *, status: str, at: datetime) -> None:
         """Notify who uploaded the file; the admins, too, if the import failed."""

@@ -20,7 +20,7 @@ from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
-from rubrics.imports.tables import notes_of, open_table
+from rubrics.imports.tables import check_table_options, notes_of, open_table
 from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.parsing.faults import Faults
@@ -48,9 +48,7 @@ def import_responses(
     candidate of every row; ``candidate_kind`` is the kind of candidates that are made (model by default), and must be
     that of those that exist.
     """
-    kind = options.get("candidate_kind", "")
-    if kind and kind not in Candidate.Kind.values:
-        raise DomainError(_("A candidate must be one of: %(kinds)s.") % {"kinds": ", ".join(Candidate.Kind.values)})
+    kind = _checked_kind(options)
     check_references_at_once()
     faults = Faults()
     candidates = Candidates(benchmark)
@@ -75,6 +73,20 @@ def import_responses(
         "responses": {"created": writer.created, "unchanged": writer.unchanged},
         "warnings": [*notes_of(table), *writer.warnings()],
     }
+
+
+def check_response_options(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on an option that cannot be right, whatever the file is."""
+    _checked_kind(options)
+    check_table_options(options)
+
+
+def _checked_kind(options: Mapping[str, str]) -> str:
+    kind = options.get("candidate_kind", "")
+    if kind and kind not in Candidate.Kind.values:
+        message = _("A candidate must be one of: %(kinds)s.") % {"kinds": ", ".join(Candidate.Kind.values)}
+        raise DomainError(message, field="candidate_kind")
+    return kind
 
 
 @transaction.atomic

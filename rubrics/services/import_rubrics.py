@@ -22,7 +22,7 @@ from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts
-from rubrics.imports.tables import notes_of, open_table
+from rubrics.imports.tables import check_table_options, notes_of, open_table
 from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
@@ -127,6 +127,12 @@ def import_rubrics(
     return {"drafts": rubrics, "criteria": criteria, "warnings": [*notes_of(table), *_warnings(rubrics["created"])]}
 
 
+def check_rubric_options(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on an option that cannot be right, whatever the file is."""
+    _writer(benchmark, options, by)
+    check_table_options(options)
+
+
 def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> User:
     """The author of the drafts: the one who is named, else the person who imports.
 
@@ -136,9 +142,10 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
     if email := options.get("author", ""):
         by = User.objects.filter(email__iexact=email, is_active=True).first()
         if by is None or not is_author(by, benchmark):
-            raise DomainError(_("%(email)s is not an author of this benchmark.") % {"email": email[:200]})
+            message = _("%(email)s is not an author of this benchmark.") % {"email": email[:200]}
+            raise DomainError(message, field="author")
     if by is None:
-        raise DomainError(_("A draft needs an author."))
+        raise DomainError(_("A draft needs an author."), field="author")
     return by
 
 

@@ -38,6 +38,14 @@ DELIMITER_NAMES = dict(zip(("comma", "semicolon", "tab", "bar"), DELIMITERS, str
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
+class OptionError(ValueError):
+    """An option of an import that cannot be right; its argument is a phrase."""
+
+    def __init__(self, message: Phrase, option: str) -> None:
+        self.option = option
+        super().__init__(message)
+
+
 class Table:
     """A table and how it is read. ``columns`` and ``notes`` are there once its first row has been read.
 
@@ -171,7 +179,7 @@ def _quoted(names: Sequence[str]) -> str:
 def table_of(file: BinaryIO, kind: TableKind, options: Mapping[str, str]) -> Table | None:
     """The table that a file is; None if it is no table, where a file need not be one.
 
-    ValueError on an option that cannot be right.
+    `OptionError` on an option that cannot be right.
 
     Options: ``columns`` is JSON, what the column with each heading holds; ``encoding`` one of `NAMES` and ``delimiter``
     one of `DELIMITER_NAMES`, both recognised if they are not given; ``file_name``.
@@ -179,23 +187,29 @@ def table_of(file: BinaryIO, kind: TableKind, options: Mapping[str, str]) -> Tab
     if not kind.always and not is_table(file, kind, options):
         return None
     workbook = is_workbook(file)
-    encoding = options.get(ENCODING) or (UTF8 if workbook else encoding_of(file, MAX_BYTES))
-    delimiter = options.get(DELIMITER, "")
-    if encoding not in NAMES:
-        raise ValueError(Phrase("The encoding must be one of: %(names)s.", names=", ".join(NAMES)))
-    if delimiter and delimiter not in DELIMITER_NAMES:
-        raise ValueError(Phrase("The delimiter must be one of: %(names)s.", names=", ".join(DELIMITER_NAMES)))
-    try:
-        chosen = chosen_columns(options.get(COLUMNS, ""))
-    except ValueError as error:
-        raise ValueError(Phrase("“columns” must be a JSON object that gives the content of each heading.")) from error
+    chosen = check_options(options)
     return Table(
         kind,
         chosen=chosen,
-        encoding=encoding,
-        delimiter=DELIMITER_NAMES.get(delimiter, ""),
+        encoding=options.get(ENCODING) or (UTF8 if workbook else encoding_of(file, MAX_BYTES)),
+        delimiter=DELIMITER_NAMES.get(options.get(DELIMITER, ""), ""),
         is_workbook=workbook,
     )
+
+
+def check_options(options: Mapping[str, str]) -> dict[str, str]:
+    """What is chosen for columns, by heading. `OptionError` on an option of a table that cannot be right."""
+    encoding, delimiter = options.get(ENCODING, ""), options.get(DELIMITER, "")
+    if encoding and encoding not in NAMES:
+        raise OptionError(Phrase("The encoding must be one of: %(names)s.", names=", ".join(NAMES)), ENCODING)
+    if delimiter and delimiter not in DELIMITER_NAMES:
+        names = ", ".join(DELIMITER_NAMES)
+        raise OptionError(Phrase("The delimiter must be one of: %(names)s.", names=names), DELIMITER)
+    try:
+        return chosen_columns(options.get(COLUMNS, ""))
+    except (ValueError, RecursionError) as error:
+        message = Phrase("“columns” must be a JSON object that gives the content of each heading.")
+        raise OptionError(message, COLUMNS) from error
 
 
 def is_table(file: BinaryIO, kind: TableKind, options: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
+from rubrics.parsing.reader import WORKBOOK, archive_of
 from rubrics.tables.columns import Cell, CellError, Formula
 
 MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 16 << 20, 64 << 20, 500
@@ -18,21 +19,22 @@ MAX_MERGED = 100_000
 MAX_ERROR_LENGTH = 24
 CHUNK_BYTES = 1 << 20
 ZIP = b"PK\x03\x04"
+START_BYTES = 512
 
 Rows = Iterator[tuple[int, list[Cell]]]
 
 
 def is_workbook(file: BinaryIO) -> bool:
-    """Whether a seekable file is an archive that holds a workbook; the file is left at its start."""
-    start = file.read(len(ZIP))
+    """Whether a seekable file holds a workbook, or begins like one and is damaged; the file is left at its start."""
+    start = file.read(START_BYTES)
     file.seek(0)
-    if start != ZIP:
+    if not start.startswith(ZIP):
         return False
     try:
         with zipfile.ZipFile(file) as archive:
             return "xl/workbook.xml" in archive.NameToInfo
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
-        return False
+        return archive_of(start) == WORKBOOK
     finally:
         file.seek(0)
 
@@ -46,7 +48,7 @@ def rows_of_workbook(file: BinaryIO, faults: Faults, notes: list[str]) -> Rows:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
-        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))
+        faults.add(0, "", _unreadable(file))
         return
     packed = sum(member.compress_size for member in members)
     unpacked = sum(member.file_size for member in members)
@@ -92,7 +94,14 @@ def _sheet(file: BinaryIO, faults: Faults, notes: list[str]) -> Rows:
         # For a broken workbook, openpyxl raises any exception of its parts: KeyError, ParseError, EntitiesForbidden …
         if isinstance(error, MemoryError):
             raise
-        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))
+        faults.add(0, "", _unreadable(file))
+
+
+def _unreadable(file: BinaryIO) -> Phrase:
+    file.seek(0)
+    if archive_of(file.read(START_BYTES)) == WORKBOOK:
+        return Phrase("This Excel workbook (XLSX) is damaged or incomplete. Save it again, and upload the new file.")
+    return Phrase("This is not a workbook (XLSX) that can be read.")
 
 
 def _cell(cell: Any) -> Cell:

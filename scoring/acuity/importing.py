@@ -123,22 +123,28 @@ class _Options:
         try:
             slug_characters(dataset)
         except ValidationError as error:
-            raise DomainError(_("The dataset: %(why)s") % {"why": error.messages[0]}) from error
+            message = _("The dataset: %(why)s") % {"why": error.messages[0]}
+            raise DomainError(message, field="dataset") from error
         if len(dataset) > MAX_DATASET_LENGTH:
-            raise DomainError(_("The name of a dataset can have at most %(n)s characters.") % {"n": MAX_DATASET_LENGTH})
+            message = _("The name of a dataset can have at most %(n)s characters.") % {"n": MAX_DATASET_LENGTH}
+            raise DomainError(message, field="dataset")
         shape = given.get("format", "")
         if shape not in ("", "auto", *SHAPES):
-            raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))})
+            message = _("The format must be one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))}
+            raise DomainError(message, field="format")
         reading_format = given.get("reading_format") or FORMATS[0]
         if reading_format not in FORMATS:
-            raise DomainError(_("The format must be one of: %(formats)s.") % {"formats": ", ".join(FORMATS)})
+            message = _("The format must be one of: %(formats)s.") % {"formats": ", ".join(FORMATS)}
+            raise DomainError(message, field="reading_format")
         candidate = given.get("candidate", "").strip()
         if candidate == ALL:
-            raise DomainError(_("A candidate cannot be called “all”."))
+            raise DomainError(_("A candidate cannot be called “all”."), field="candidate")
         scheme = given.get("scheme") or "direct"
         may_redistribute = given.get("may_redistribute", "")
         if may_redistribute not in ("", *YES_OR_NO):
-            raise DomainError(_("Enter yes or no for whether the dataset may be redistributed."))
+            raise DomainError(
+                _("Enter yes or no for whether the dataset may be redistributed."), field="may_redistribute"
+            )
         return cls(
             dataset=dataset,
             scheme=scheme,
@@ -155,6 +161,11 @@ class _Options:
     def stored(self) -> dict[str, str]:
         """What decides how the same file is read."""
         return {"candidate": self.candidate, "reading_format": self.reading_format}
+
+
+def check_acuity_options(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on an option that cannot be right, whatever the file is."""
+    _Options.of(options)
 
 
 def import_acuity(
@@ -530,7 +541,7 @@ def _with_fitting_scheme(benchmark: Benchmark, options: _Options, file: BinaryIO
     """
     schemes = [scheme for scheme in selectors.schemes_on_offer(benchmark) if options.scale in ("", scheme.scale.name)]
     if not schemes:
-        raise DomainError(_("There is no scale “%(name)s”.") % {"name": options.scale[:80]})
+        raise DomainError(_("There is no scale “%(name)s”.") % {"name": options.scale[:80]}, field="scale")
     # A scheme without rules: every label is noted, and no reading of a labelled case is looked at.
     reader = AcuityReader(
         schemes[0].scale, Scheme(BY_LABELS, schemes[0].scale, {}), refuse_without_rule=False, dataset=options.dataset

@@ -220,6 +220,49 @@ def test_a_file_is_uploaded_and_asked_after(researcher, benchmark) -> None:
     job.file.delete()
 
 
+@pytest.mark.parametrize(
+    ("kind", "option", "value", "status"),
+    [
+        ("cases", "format", "csvv", 400),
+        ("cases", "format", "matrix", 422),  # a shape of acuity
+        ("responses", "candidate_kind", "robot", 400),
+        ("responses", "columns", "not JSON", 422),
+        ("responses", "columns", "[" * 100_000, 422),
+        ("cases", "columns", '{"a": 1}', 422),
+        ("rubrics", "author", "nobody@example.org", 422),
+        ("verdicts", "replicate", "x", 400),
+        ("verdicts", "replicate", "1000", 400),
+        ("verdicts", "judge", "run:x", 422),
+        ("acuity", "reading_format", "essay", 400),
+        ("acuity", "format", "healthbench", 422),
+        ("acuity", "dataset", "Not a slug", 422),
+        ("decisions", "group", "g" * 500, 422),
+    ],
+)
+def test_an_option_that_cannot_be_right_is_refused_at_once(researcher, benchmark, kind, option, value, status) -> None:
+    needed = {"verdicts": {"judge": "Elsewhere"}, "acuity": {"dataset": "portal"}}.get(kind, {})
+    file = SimpleUploadedFile("f.jsonl", b'{"prompt_id": 1}')
+    data = {"file": file, "kind": kind, **needed, option: value}
+    answer = researcher.client.post(ROOT + "bench/imports/", data, headers=researcher.headers)
+    assert answer.status_code == status, answer.content
+    named = list(answer.json()) if status == 400 else [error["field"] for error in answer.json()["errors"]]
+    assert named == [option]
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.slow
+def test_an_option_that_is_refused_later_is_named(researcher, benchmark) -> None:
+    file = SimpleUploadedFile("f.jsonl", b'{"case": "p-1", "candidate": "m", "response": "x"}')
+    data = {"file": file, "kind": "responses", "candidate_kind": "model"}
+    answer = researcher.client.post(ROOT + "bench/imports/", data, headers=researcher.headers)
+    job = ImportJob.objects.get(public_id=answer.json()["id"])
+    ImportJob.objects.update(options={"candidate_kind": "robot"})  # as an earlier version stored it
+    import_jobs.run(job_id=job.pk, clock=timezone.now)
+    state = researcher.get(f"bench/imports/{job.public_id}/").json()
+    assert [(fault["line"], fault["field"]) for fault in state["faults"]] == [(0, "candidate_kind")]
+    job.file.delete()
+
+
 @pytest.mark.slow
 def test_a_preview_lists_the_faults_where_an_import_does(researcher, benchmark) -> None:
     def upload(preview: str) -> Any:

@@ -1,5 +1,5 @@
 """``import_verdicts``: verdicts of judges made elsewhere become a finished run of an imported judge."""
 
-from scoring.services.verdicts.importing import import_replicates, import_verdicts
+from scoring.services.verdicts.importing import check_verdict_options, import_replicates, import_verdicts
 
-__all__ = ["import_replicates", "import_verdicts"]
+__all__ = ["check_verdict_options", "import_replicates", "import_verdicts"]

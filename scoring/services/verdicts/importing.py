@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
-from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError, ImportRefused, field_named
 from consilium.core.jobs import Progress
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids
@@ -82,8 +82,20 @@ def _replicate(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MAX_REPLICATE):
-        raise DomainError(_("A replicate must be a whole number from 0 to %(largest)s.") % {"largest": MAX_REPLICATE})
+        message = _("A replicate must be a whole number from 0 to %(largest)s.") % {"largest": MAX_REPLICATE}
+        raise DomainError(message, field="replicate")
     return int(text)
+
+
+def check_verdict_options(*, benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> None:
+    """`DomainError` on an option that cannot be right, whatever the file is."""
+    _judge_name(options)
+    _replicate(options.get("replicate", ""))
+
+
+def _judge_name(options: Mapping[str, str]) -> str:
+    with field_named("judge"):
+        return check_judge_name(options.get("judge", "").strip())
 
 
 def _import(
@@ -95,7 +107,7 @@ def _import(
     at: datetime,
     progress: Progress,
 ) -> Counts:
-    name = check_judge_name(options.get("judge", "").strip())
+    name = _judge_name(options)
     candidate = options.get("candidate", "").strip()
     check_references_at_once()
     collected = Collected(Faults())

@@ -31,7 +31,10 @@ def collect_judgements(
     progress: Progress,
     replicate: int | None = None,
 ) -> Counts:
-    """Collect the verdicts of the lists. An element with no results has none: all its verdicts are missing."""
+    """Collect the verdicts of the lists. An element with no results has none: all its verdicts are missing.
+
+    The lists have such an element also for each case without a response of the candidate; it is left out.
+    """
     faults = collected.faults
     lines: dict[tuple[int, int], int] = {}  # by response and replicate
     elements = read_judgements(file, faults, container, candidate=candidate, replicate=replicate, progress=progress)
@@ -45,6 +48,8 @@ def collect_judgements(
                 faults.add(element.line, element.case_field, message % {"key": element.case[:80]})
                 continue
             response = _response(element, sheet, responses)
+            if response is None and not element.texts:
+                continue
             if response is None:
                 message = _("There is no response of “%(candidate)s” to this case with sample %(sample)s.")
                 names = {"candidate": element.candidate[:80], "sample": element.sample}

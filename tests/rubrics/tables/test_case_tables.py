@@ -255,6 +255,19 @@ def test_what_is_no_table_is_left_to_the_reader_of_jsonl(start: bytes) -> None:
     assert not is_table(io.BytesIO(start), CASES, {"file_name": "f.jsonl"})
 
 
+def test_a_workbook_that_is_cut_off_is_called_damaged() -> None:
+    whole = workbook([HEADING, ["c-1", "What?", "Calls help", 1]])
+    damaged = "This Excel workbook (XLSX) is damaged or incomplete. Save it again, and upload the new file."
+    for content in (whole[:-30], whole[: len(whole) // 2], whole[:600]):
+        for name in ("t.xlsx", "cases"):
+            records, faults, _notes = cases(content, file_name=name)
+            assert (records, faults) == ([], [(0, "", damaged)])
+        _records, found, _table = responses(content)
+        assert [str(fault.message) for fault in found.first] == [damaged]
+    # An archive of something else is still an archive.
+    assert not is_table(io.BytesIO(b"PK\x03\x04" + bytes(26) + b"cases.jsonl"), CASES, {"file_name": "t.xlsx"})
+
+
 def test_a_conversation_has_turns_in_lines_or_in_json() -> None:
     turns = [{"role": "user", "content": "A cough.\nSince: Monday"}, {"role": "assistant", "content": "Fever?"}]
     assert turns_of("user: A cough.\nSince: Monday\nAssistant：Fever?") == turns

@@ -17,7 +17,7 @@ from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun, Verdict
 from tests.factories import BenchmarkRoleFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.conftest import decide
-from tests.scoring.verdict_files.verdict_lists import Row, load, put_lines
+from tests.scoring.verdict_files.verdict_lists import Row, load, put_json, put_lines
 
 OUTCOMES = {"met": True, "not_met": False}
 
@@ -136,6 +136,24 @@ def test_what_goes_out_comes_in_again(answered: Benchmark, run: JudgeRun, tmp_pa
     )
     assert verdicts("list") == {pair for pair in ours if pair[0] in of_alpha and pair[2] in OUTCOMES}
     assert JudgeRun.objects.get(judge__name="list").expected == 12  # what was left out is missing again
+
+
+@pytest.mark.slow
+def test_the_list_of_a_benchmark_with_unanswered_cases_comes_in_again(
+    answered: Benchmark, run: JudgeRun, researcher: Client, tmp_path: Path
+) -> None:
+    for number in range(3):
+        CaseFactory(benchmark=answered, key=f"unanswered-{number}", rubric=2)
+    elements = body(
+        researcher.get(reverse("api:api-judgements", args=["answered", run.public_id]), {"candidate": "beta"})
+    )
+    assert [element["case_id"] for element in elements if not element["criteria_results"]] == [
+        f"unanswered-{number}" for number in range(3)
+    ]
+    load(put_json(tmp_path / "list.json", elements), "answered", judge="list", candidate="beta")
+    of_beta = {pair for pair in verdicts("elsewhere") if pair[3].startswith("“beta”")}
+    assert len(of_beta) == 12 and verdicts("list") == of_beta
+    assert JudgeRun.objects.get(judge__name="list").expected == 12
 
 
 # Endpoints ------------------------------------------------------------------------------------------------------------

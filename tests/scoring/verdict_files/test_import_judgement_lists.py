@@ -120,7 +120,7 @@ def test_what_is_wrong_is_named_by_line_element_and_field(answered: Benchmark, t
     rows = [
         unknown,
         {"case_id": "case-9", "criteria_results": []},
-        {"case_id": "unanswered", "criteria_results": []},
+        {"case_id": "unanswered", "criteria_results": [{"criterion": "Asks for the dose.", "criteria_met": True}]},
         element(1, True),
         element(1, True),
         {"case_id": "case-2"},
