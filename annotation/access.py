@@ -312,6 +312,14 @@ def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
     )
 
 
+def in_paused_batch() -> Q:
+    """Adjudications within a group whose response is in a paused batch of it; they cannot be worked on."""
+    paused = Batch.objects.filter(
+        group=OuterRef("group"), items__response=OuterRef("response"), status=Batch.Status.PAUSED
+    )
+    return Q(Exists(paused), other_group=None)
+
+
 def with_batch(rows: QuerySet[Adjudication]) -> QuerySet[Adjudication]:
     """The same with ``batch`` and ``batch_title``: id and title of the one batch of the group that has the response.
 

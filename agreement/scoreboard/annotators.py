@@ -83,15 +83,14 @@ def digested(counts: list[Counts]) -> list[list[Any]]:
     return [list(row[1:]) for row in counts if row.group is None]
 
 
-def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
-    """The raters of the two expert groups with submitted work; None where there are not exactly two."""
-    raters = [offer.rater for offer in group_choices(benchmark) if offer.rater.endswith("@checked")]
-    return (raters[0], raters[1]) if len(raters) == 2 else None
+def groups_with_work(benchmark: Benchmark) -> list[str]:
+    """The raters of the expert groups with submitted work, after the check."""
+    return [offer.rater for offer in group_choices(benchmark) if offer.rater.endswith("@checked")]
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The two groups' decisions, counted; if there are not two groups, no counts and the reason in ``why``."""
+    """The two groups' decisions, counted; if there are not exactly two, no counts and the reason in ``why``."""
 
     labels: list[str]
     counted: Counted | None
@@ -105,9 +104,9 @@ class Compared:
 
 def read_groups(benchmark: Benchmark) -> Compared:
     """Count the pairs of the two expert groups after the check."""
-    names = two_groups(benchmark)
-    if names is None:
-        return Compared([], None, Reason.NO_PAIR_OF_GROUPS())
+    names = groups_with_work(benchmark)
+    if len(names) != 2:
+        return Compared([], None, Reason.NOT_TWO_GROUPS(n=len(names)) if names[2:] else Reason.NO_PAIR_OF_GROUPS())
     first, second = (resolve_rater(benchmark, name) for name in names)
     return Compared([first.label, second.label], count(benchmark, first, second), compare.NO_PAIRS)
 
@@ -123,6 +122,8 @@ def count_rows(counts: list[Counts], groups: Compared, *, rule: IntervalRule) ->
     if groups.counted:
         comparison = compare.compare_tallies(groups.counted.tallies, rule=rule)
         rows = {row["slice"]: row for row in comparison.head}
+    # Of three groups no pairs are counted, though there may be some.
+    n_uncounted = None if code_of(groups.why) is Reason.NOT_TWO_GROUPS else 0
     table = []
     for part in counts:
         label = "all" if part.candidate is None else f"candidate:{part.candidate}"
@@ -135,7 +136,7 @@ def count_rows(counts: list[Counts], groups: Compared, *, rule: IntervalRule) ->
                 "n_checkers": part.checkers,
                 "n_responses": part.responses,
                 "n_decisions": part.decisions,
-                "n_pairs": compared.get("n_pairs", 0) if part.group is None else None,
+                "n_pairs": compared.get("n_pairs", n_uncounted) if part.group is None else None,
                 **{column: compared.get(column) for column in ("mf1", "mf1_low", "mf1_high")},
                 "note": _note(compared, groups.why) if part.group is None else BETWEEN,
             }

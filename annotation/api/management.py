@@ -126,14 +126,15 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
 @extend_schema(
     methods=["POST"],
     request=serializers.NewBatchSerializer,
-    responses={200: serializers.BatchSerializer, 201: serializers.BatchSerializer},
+    responses={200: serializers.RepeatedBatchSerializer, 201: serializers.BatchSerializer},
 )
 @api_view(["GET", "POST"])
 def batches(request: Request, slug: str) -> Response:
     """List the batches with their progress, or make one: the same plan as its preview, by seed.
 
     The same ``group``, ``seed`` and ``digest`` of a preview make one batch: sent again, they answer 200 with that
-    batch. Without a ``digest`` every request asks for a new batch.
+    batch, and `not_taken` names the settings that are not those of the batch. Without a ``digest`` every request asks
+    for a new batch.
     """
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
@@ -144,15 +145,18 @@ def batches(request: Request, slug: str) -> Response:
         return pages.get_paginated_response(_batches(rows))
     benchmark = get_administered_benchmark(request.user, slug)
     serializer = serializers.NewBatchSerializer(data=request.data)
+    chosen = _chosen(benchmark, serializer)
     try:
         batch, _plan = services.make_batch(
-            **_chosen(benchmark, serializer),
+            **chosen,
             by=request.user if isinstance(request.user, User) else None,
             at=timezone.now(),
             digest=serializer.validated_data["digest"],
         )
     except services.AlreadyCreated as repeated:
-        return Response(_batches([repeated.batch])[0])
+        terms, filter_ = chosen["terms"], chosen["filter"]
+        not_taken = services.settings_not_taken(batch=repeated.batch, terms=terms, filter=filter_)
+        return Response({**_batches([repeated.batch])[0], "not_taken": not_taken})
     return Response(_batches([batch])[0], status=status.HTTP_201_CREATED)
 
 

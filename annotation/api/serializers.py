@@ -251,6 +251,16 @@ class BatchSerializer(StrictSerializer, Plain):
         return {**batch.frame, "filter": {**chosen, "candidates": names}}
 
 
+class RepeatedBatchSerializer(BatchSerializer):
+    """The batch that was made from the same preview before."""
+
+    not_taken = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Settings of the request that differ from those of the batch, which stays as it is.",
+    )
+
+
 class ConflictCountSerializer(Plain):
     """How many responses are adjudicated, within a group or between two."""
 

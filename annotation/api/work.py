@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from accounts.models import User
 from annotation import access, services
 from annotation.api import serializers
-from annotation.models import Adjudication, Assignment
+from annotation.models import Adjudication, Assignment, Batch
 from annotation.selectors import reading_pages
 from annotation.selectors.queue_order import in_order_of_adjudication
 from annotation.services import slots
@@ -163,7 +163,11 @@ def checks(request: Request) -> Response:
 @extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.CheckSerializer, 204: None})
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
-    """Take the longest waiting check; 204 if nothing waits."""
+    """Take what you check next: a check that you hold, else the longest waiting one; 204 if there is none."""
+    held = access.held_checks(request.user).exclude(batch__status=Batch.Status.PAUSED)
+    held = in_benchmark(request, held, "batch__group__benchmark").order_by("submitted_at", "pk")
+    if (row := held.first()) is not None:
+        return Response(_check(access.get_held_check(request.user, row.public_id)))
     waiting = in_benchmark(request, access.waiting_checks(request.user), "batch__group__benchmark")
     claimed = _claimed_check(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
@@ -173,12 +177,18 @@ def check_next(request: Request) -> Response:
 @api_view(["POST"])
 def check_claim(request: Request, public_id: str) -> Response:
     """Take this check."""
-    if access.held_checks(request.user).filter(public_id=public_id).exists():
+    held = access.held_checks(request.user).filter(public_id=public_id)
+    waiting = access.waiting_checks(request.user).filter(public_id=public_id)
+    was_there = waiting.exists()
+    claimed = _claimed_check(request, waiting, wait=True) if was_there else None
+    if claimed is not None:
+        return claimed
+    # Asked last: another request of the same person may have claimed it meanwhile.
+    if held.exists():
         raise Conflict(_("You have already claimed this check."))
-    claimed = _claimed_check(request, access.get_waiting_check(request.user, public_id))
-    if claimed is None:
-        raise Conflict(_("Someone else has just claimed this check."))
-    return claimed
+    if not was_there:
+        raise Http404
+    raise Conflict(_("Someone else has just claimed this check."))
 
 
 def _held_check(request: Request, public_id: str) -> Assignment:
@@ -191,9 +201,9 @@ def _held_check(request: Request, public_id: str) -> Assignment:
         raise
 
 
-def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response | None:
+def _claimed_check(request: Request, waiting: QuerySet[Assignment], *, wait: bool = False) -> Response | None:
     """The check that was claimed; None where another checker was quicker, or nothing waits."""
-    row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now())
+    row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now(), wait=wait)
     if row is None:
         return None
     return Response(_check(access.get_held_check(request.user, row.public_id)))
@@ -307,8 +317,11 @@ def adjudications(request: Request) -> Response:
 @extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.AdjudicationSerializer, 204: None})
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
-    """Take the conflict of lowest agreement; 204 if none waits."""
+    """Take what you adjudicate next: a conflict that you hold, else that of lowest agreement; 204 if there is none."""
     waiting = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
+    held = waiting.filter(adjudicator=request.user.pk).exclude(access.in_paused_batch()).order_by("agreement", "pk")
+    if (row := held.first()) is not None:
+        return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
     claimed = _claimed_adjudication(request, waiting)
     return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -318,9 +331,9 @@ def adjudication_next(request: Request) -> Response:
 def adjudication_claim(request: Request, public_id: str) -> Response:
     """Take this conflict."""
     waiting = access.get_open_adjudication(request.user, public_id)
-    if waiting.filter(adjudicator=request.user.pk).exists():
+    claimed = _claimed_adjudication(request, waiting, wait=True)
+    if claimed is None and waiting.filter(adjudicator=request.user.pk).exists():
         raise Conflict(_("You have already claimed this conflict."))
-    claimed = _claimed_adjudication(request, waiting)
     if claimed is None:
         raise Conflict(_("Someone else has just claimed this conflict."))
     return claimed
@@ -336,9 +349,9 @@ def _held_adjudication(request: Request, public_id: str) -> Adjudication:
         raise
 
 
-def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response | None:
+def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication], *, wait: bool = False) -> Response | None:
     """The conflict that was claimed; None where another adjudicator was quicker, or none waits."""
-    row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting)
+    row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting, wait=wait)
     if row is None:
         return None
     return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))

@@ -9,7 +9,15 @@ from annotation.services.adjudications import (
 )
 from annotation.services.batch_terms import BatchTerms, new_seed
 from annotation.services.batch_titles import TitleRefused, rename_batch
-from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
+from annotation.services.batches import (
+    close_batch,
+    create_batch,
+    extend_batch,
+    make_batch,
+    open_batch,
+    pause_batch,
+    settings_not_taken,
+)
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
@@ -88,6 +96,7 @@ __all__ = [
     "save_each_decision",
     "set_capacity",
     "set_member_active",
+    "settings_not_taken",
     "submit",
     "unclosed_batches",
     "undo_accept",

@@ -34,12 +34,17 @@ class Undecided(DomainError):
 
 
 @transaction.atomic
-def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) -> Adjudication | None:
-    """Take the first conflict of ``waiting`` by `in_order_of_adjudication`; None when nothing is left."""
+def claim_adjudication(
+    *, adjudicator: User, waiting: QuerySet[Adjudication], wait: bool = False
+) -> Adjudication | None:
+    """Take the first conflict of ``waiting`` by `in_order_of_adjudication`; None when nothing is left.
+
+    Rows that another adjudicator is just taking are skipped. ``wait`` as in `claim_check`.
+    """
     free = waiting.filter(adjudicator=None, status=Adjudication.Status.OPEN)
     row = (
         in_order_of_adjudication(free, adjudicator)
-        .select_for_update(skip_locked=True, no_key=True, of=("self",))
+        .select_for_update(skip_locked=not wait, no_key=True, of=("self",))
         .first()
     )
     if row is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
@@ -120,11 +121,34 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
     return batch
 
 
-def _frame(plan: BatchPlan) -> dict[str, object]:
-    chosen = asdict(plan.filter)
+# Settings that a batch keeps as they were sent.
+_KEPT = (
+    *("annotators_per_item", "check_policy", "order", "due_date", "strategy", "specialty_match", "match_languages"),
+    *("lease_hours", "explain_cannot_assess"),
+)
+
+
+def settings_not_taken(*, batch: Batch, terms: BatchTerms, filter: ResponseFilter) -> list[str]:
+    """The names of settings in which a repeated request differs from the batch that was made from its preview."""
+    names = [name for name in _KEPT if getattr(terms, name) != getattr(batch, name)]
+    if terms.title.strip() != batch.title:
+        names.insert(0, "title")
+    if terms.check_policy == batch.check_policy and terms.fraction != batch.check_fraction:
+        names.append("check_fraction")
+    if json.loads(json.dumps(_stored_filter(filter), default=str)) != batch.frame.get("filter"):
+        names.append("filter")
+    return names
+
+
+def _stored_filter(filter: ResponseFilter) -> dict[str, object]:
+    chosen = asdict(filter)
     del chosen["overlap_with"], chosen["overlap_share"]
+    return {name: value for name, value in chosen.items() if value not in ((), [], None)}
+
+
+def _frame(plan: BatchPlan) -> dict[str, object]:
     frame: dict[str, object] = {
-        "filter": {name: value for name, value in chosen.items() if value not in ((), [], None)},
+        "filter": _stored_filter(plan.filter),
         "seed": plan.terms.seed,
         "in_frame": plan.in_frame,
         "drawn": len(plan.responses),

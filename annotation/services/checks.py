@@ -33,15 +33,16 @@ from consilium.core.versioning import is_replay, refuse_stale
 
 
 @transaction.atomic
-def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -> Assignment | None:
+def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime, wait: bool = False) -> Assignment | None:
     """Take the next piece of ``waiting`` (work that this checker may take by access); None when nothing is left.
 
     The order is that of `in_order_of_checking`. Rows that another checker is just taking are skipped, so two checkers
-    never hold the same work.
+    never hold the same work. With ``wait``, for ``waiting`` that is one row, it waits for them instead: after None, a
+    claim of the row is committed.
     """
     row = (
         in_order_of_checking(waiting, checker)
-        .select_for_update(skip_locked=True, no_key=True, of=("self",))
+        .select_for_update(skip_locked=not wait, no_key=True, of=("self",))
         .select_related("batch")
         .first()
     )

@@ -86,7 +86,7 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Take this conflict; where the list was out of date, say who has claimed it."""
     waiting = access.open_adjudications(request.user).filter(public_id=public_id)
-    return _claim(request, waiting) or explain_claimed(
+    return _claim(request, waiting, wait=True) or explain_claimed(
         request,
         CLAIMS,
         public_id,
@@ -96,10 +96,10 @@ def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     )
 
 
-def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpResponse | None:
+def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication], *, wait: bool = False) -> HttpResponse | None:
     """The page of the conflict that was claimed; None if there is none to claim."""
     try:
-        row = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
+        row = services.claim_adjudication(adjudicator=request.user, waiting=waiting, wait=wait)
     except DomainError as refused:
         return _list(request, None, refused)
     return None if row is None else redirect("annotation:adjudication", row.public_id)

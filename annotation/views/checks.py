@@ -94,7 +94,7 @@ def claim_next(request: SignedInRequest) -> HttpResponse:
 def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Take this check; where the list was out of date, say who has claimed it."""
     waiting = access.waiting_checks(request.user).filter(public_id=public_id)
-    return _claim(request, waiting) or explain_claimed(
+    return _claim(request, waiting, wait=True) or explain_claimed(
         request,
         CLAIMS,
         public_id,
@@ -104,10 +104,10 @@ def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
     )
 
 
-def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpResponse | None:
+def _claim(request: SignedInRequest, waiting: QuerySet[Assignment], *, wait: bool = False) -> HttpResponse | None:
     """The page of the check that was claimed; None if there is none to claim."""
     try:
-        row = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
+        row = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now(), wait=wait)
     except DomainError as refused:
         return _list(request, None, refused)
     return None if row is None else redirect("annotation:check", row.public_id)

@@ -149,10 +149,11 @@ class Schema(AutoSchema):
         """The codes with which an operation may refuse, each with its reason."""
         codes: dict[str, str] = {}
         writes = self.method in _WRITES
-        if (writes and self._get_request_body()) or self.get_override_parameters():
-            codes["400"] = "What was sent is not valid: `detail`, or the messages for each field."
+        parameters = {each.name for each in self.get_override_parameters() if isinstance(each, OpenApiParameter)}
+        # An unknown parameter is refused by every operation (`DeclaredParameters`).
+        codes["400"] = "What was sent is not valid: `detail`, or the messages for each field or parameter."
         codes["403"] = "Not signed in, or no token that is known."
-        if "{" in self.path:
+        if "{" in self.path or "benchmark" in parameters:
             codes["404"] = "There is no such thing, or it is not yours to see."
         if writes:
             if self._get_request_body():

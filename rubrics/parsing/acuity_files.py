@@ -38,6 +38,7 @@ SHAPES = (VIGNETTES, RESULTS, LONG, WIDE, MATRIX)
 FORMATS = ("qa", "chat")
 
 CASE = ("case", "case_id", "Vignette_id", "vignette_id", "vignette")
+ONE_CASE = ("|".join(CASE),)
 CANDIDATE = ("candidate", "App_name", "app")
 LEVEL = ("level", "Triage_advice_from_app", "triage_advice", "advice")
 FLAG = ("ambiguous", "flag")
@@ -245,13 +246,15 @@ class AcuityReader:
         return faults
 
     def _votes(self, file: BinaryIO, faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:
-        for line, record in read_table(file, faults, columns=VOTE_COLUMNS, progress=self.progress):
+        for line, record in read_table(
+            file, faults, columns=VOTE_COLUMNS, required=("case", "physician", "level"), progress=self.progress
+        ):
             fields = Fields(line, record, faults)
             yield fields, "physician", self._vote(fields)
 
     def _wide_votes(self, file: BinaryIO, names: list[str], faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:
         physicians = [name for name in names if name not in {*CASE, *REFERENCE, *FLAG, "text", ""}]
-        for line, record in read_table(file, faults, columns=CASE, progress=self.progress):
+        for line, record in read_table(file, faults, columns=CASE, required=ONE_CASE, progress=self.progress):
             fields = Fields(line, record, faults)
             case = _case(fields, fields.name_of(*CASE))
             self._flag(fields, case)
@@ -339,7 +342,7 @@ class AcuityReader:
         has_escalations = self.reads_escalations and "escalation" in _heading(file)
         file.seek(0)
         known = None if has_escalations else _KnownCells()
-        for line, record in read_table(file, faults, columns=columns, progress=self.progress):
+        for line, record in read_table(file, faults, columns=columns, required=ONE_CASE, progress=self.progress):
             place = known.place(record) if known else None
             if place is not None:
                 message = self._note(line, *place)
@@ -373,7 +376,7 @@ class AcuityReader:
         # A row leaves out empty cells, and a rater who never answered was asked all the same.
         raters = self.raters or tuple(name for name in _heading(file) if name not in known)
         file.seek(0)
-        for line, record in read_table(file, faults, columns=CASE, progress=self.progress):
+        for line, record in read_table(file, faults, columns=CASE, required=ONE_CASE, progress=self.progress):
             fields = Fields(line, record, faults)
             case = self._case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)

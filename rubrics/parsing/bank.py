@@ -78,7 +78,9 @@ def read_bank(
             RecordReader(file, faults, limits=LIMITS, progress=progress)
         )
     else:
-        records = read_table(file, faults, limits=LIMITS, progress=progress, columns=COLUMNS)
+        records = read_table(
+            file, faults, limits=LIMITS, progress=progress, columns=COLUMNS, required=("key", "section")
+        )
     ids = Ids(Phrase("key"))
     for count, (line, record) in enumerate(records, start=1):
         if count > MAX_ITEMS:

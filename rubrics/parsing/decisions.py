@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
@@ -15,7 +15,7 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.csv_record import DELIMITERS, CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
-from rubrics.parsing.label_rows import LabelRows
+from rubrics.parsing.label_rows import LABELS, LabelRows
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
 from rubrics.parsing.responses import LARGEST_SAMPLE
 
@@ -24,6 +24,7 @@ STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 VERDICT_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
+CASE, CANDIDATE = ("case", "prompt_id", "case_id"), ("candidate", "model")
 MAX_POSITION_LENGTH = 6
 MAX_COLUMNS = 500
 MAX_REPLICATE = 999
@@ -82,7 +83,7 @@ class DecisionReader:
         self.unused: set[str] = set()
 
     def __iter__(self) -> Iterator[DecisionRecord]:
-        unnamed = LabelRows(self.faults, ("case", "prompt_id", "case_id"), ("candidate", "model"), ("criterion",))
+        unnamed = LabelRows(self.faults, CASE, CANDIDATE, ("criterion",))
         for line, record in self._records():
             if unnamed.counts(line, record):
                 continue
@@ -102,14 +103,24 @@ class DecisionReader:
             limits=self.limits,
             progress=self.progress,
             named=COLUMNS if self.rater else VERDICT_COLUMNS,
+            required=self._required,
         )
 
+    def _required(self, header: Collection[str]) -> Sequence[str]:
+        """Columns without which no row is sound; none of a file of labels without texts, which has its own fault."""
+        if {*LABELS} & {*header} and not {*CASE, *CANDIDATE, "criterion"} & {*header}:
+            return ()
+        names = ["|".join(CASE), "criterion", "outcome|criteria_met"]
+        if not self.candidate:
+            names.append("|".join(CANDIDATE))
+        return [*names, "rater"] if self.rater else names
+
     def _decision(self, fields: Fields) -> DecisionRecord:
-        candidate_field = fields.name_of("candidate", "model")
+        candidate_field = fields.name_of(*CANDIDATE)
         candidate = fields.text(candidate_field, required=not self.candidate, longest=MAX_KEY_LENGTH)
         return DecisionRecord(
             line=fields.line,
-            case=fields.key(fields.name_of("case", "prompt_id", "case_id")),
+            case=fields.key(fields.name_of(*CASE)),
             candidate=self.candidate or candidate,
             sample=_whole(fields, "sample", LARGEST_SAMPLE),
             criterion=_criterion(fields),
@@ -196,14 +207,14 @@ def read_table(
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
     columns: tuple[str, ...] = COLUMNS,
-    required: tuple[str, ...] = (),
+    required: tuple[str, ...] | Callable[[Collection[str]], Sequence[str]] = (),
     keep_empty: bool = False,
     named: tuple[str, ...] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
 
     A byte order mark is accepted here: spreadsheets write one. The header must name at least one of ``columns``, and
-    all that are ``required``; it decides which of `DELIMITERS` separates the cells. With ``keep_empty`` a row has every
+    all that are ``required`` (or that this gives for the header; ``a|b`` is one of both); it decides which of `DELIMITERS` separates the cells. With ``keep_empty`` a row has every
     column of the header, an empty cell as "". A fault of the header names the columns ``named``, or else ``columns``.
     """
     record = CsvRecord()
@@ -241,7 +252,8 @@ def read_table(
             continue
         if header is None:
             header = [name.strip() for name in row]
-            if not _sound_header(header, columns, required, named or columns, faults, start):
+            needed = required(header) if callable(required) else required
+            if not _sound_header(header, columns, needed, named or columns, faults, start):
                 return
             record.names = header
         elif len(row) != len(header):
@@ -267,7 +279,7 @@ def read_table(
 def _sound_header(
     header: list[str],
     columns: tuple[str, ...],
-    required: tuple[str, ...],
+    required: Sequence[str],
     named: tuple[str, ...],
     faults: Faults,
     line: int,
@@ -282,9 +294,9 @@ def _sound_header(
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
         faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(named)))
         return False
-    missing = [name for name in required if name not in header]
-    for name in missing:
-        faults.add(line, name, Phrase("This column is not in the header."))
+    missing = [name.split("|") for name in required if not {*name.split("|")} & {*header}]
+    for names in missing:
+        faults.add(line, " / ".join(names), Phrase("This column is not in the header."))
     return not missing
 
 

@@ -22,7 +22,7 @@ def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
     user role: lay or professional). A map that has no row in the file is empty.
     """
     maps: dict[str, dict[str, str]] = {name: {} for name in MAPS}
-    for line, record in read_table(file, faults, limits=LIMITS, columns=COLUMNS):
+    for line, record in read_table(file, faults, limits=LIMITS, columns=COLUMNS, required=COLUMNS):
         fields = Fields(line, record, faults)
         name = fields.choice("map", MAPS)
         source = fields.text("from", longest=MAX_TAG_LENGTH).strip()

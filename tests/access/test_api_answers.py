@@ -216,6 +216,7 @@ def test_a_list_refuses_parameters_that_it_does_not_declare(world: World, schema
     taken: list[str] = []
     tried = 0
     client = Client()
+    components = with_null(schema["components"])
     for name, url, method, operation in operations(schema, world):
         roles = [role for role in ("admin", "researcher", *sorted(ROLES)) if role in ENDPOINTS[name].roles]
         if method != "get" or not roles:
@@ -229,5 +230,9 @@ def test_a_list_refuses_parameters_that_it_does_not_declare(world: World, schema
                 taken.append(f"{name}?{query}: {answer.status_code}")
             elif not all(value in str(answer.json()[parameter]) for value in values):
                 taken.append(f"{name}?{query}: {answer.json()} does not list {values}")
+            taken += [f"{name}?{query}: {each}" for each in problems(answer, operation, components)]
+        if "benchmark" in {each["name"] for each in operation.get("parameters", [])}:
+            answer = client.get(f"{url}?benchmark=zzz")
+            taken += [f"{name}?benchmark=zzz: {each}" for each in problems(answer, operation, components)]
     assert tried > 300
     assert taken == [], "\n".join(taken)

@@ -189,6 +189,37 @@ def test_next_hands_out_work_of_the_benchmark_that_is_named() -> None:
         assert wrong.status_code == 400
 
 
+def test_next_gives_what_is_held_again_until_it_is_finished() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=2, check_policy="all")
+    rows = Assignment.objects.filter(batch=workshop.batch).select_related("annotator").order_by("response", "pk")
+    for row, outcome in zip(rows, ("met", "not_met") * 2, strict=True):
+        decide(row, outcome)
+    client = endpoint(workshop.checker)
+    checks = f"{API}/work/checks"
+    first = client.post(f"{checks}/next/").json()
+    assert client.post(f"{checks}/next/").json() == first
+    assert Assignment.objects.filter(status="in_check").count() == 1
+    # A second one is held only where it is claimed by its address.
+    other = next(row["id"] for row in client.get(f"{checks}/").json()["results"] if row["id"] != first["id"])
+    assert client.post(f"{checks}/{other}/claim/").status_code == 200
+    for row in client.get(f"{checks}/").json()["results"]:
+        taken = client.post(f"{checks}/next/").json()["id"]
+        assert client.post(f"{checks}/{taken}/accept/").status_code == 204, row
+    assert client.post(f"{checks}/next/").status_code == 204
+
+    judge = endpoint(workshop.adjudicator)
+    queue = f"{API}/work/adjudications"
+    held = judge.post(f"{queue}/next/").json()
+    assert judge.post(f"{queue}/next/").json()["id"] == held["id"]
+    Batch.objects.update(status="paused")
+    paused = judge.post(f"{queue}/next/")
+    assert (paused.status_code, "is paused" in paused.json()["detail"]) == (409, True), paused.json()
+    Batch.objects.update(status="open")
+    assert judge.post(f"{queue}/{held['id']}/release/").status_code == 204
+    assert judge.post(f"{queue}/next/").json()["id"] != held["id"]
+    assert Adjudication.objects.exclude(adjudicator=None).count() == 1
+
+
 def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     client = endpoint(workshop.admin)
     base = f"{API}/benchmarks/{workshop.benchmark.slug}"

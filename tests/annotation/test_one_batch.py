@@ -133,6 +133,29 @@ def test_a_second_pool_without_a_digest_is_another_batch(group: ExpertGroup) -> 
     assert (batch.lease_hours, batch.status) == (4, "open")
 
 
+def test_a_repeated_request_with_other_settings_names_those_that_were_not_taken(group: ExpertGroup) -> None:
+    client = signed_in(admin_of(group))
+    address = "/api/v1/benchmarks/study/batches/"
+    payload = {**pool(group), "filter": {"skip_given": False, "tag": ""}}
+    payload["digest"] = client.post(f"{address}preview/", payload, "application/json").json()["digest"]
+    made = client.post(address, payload, "application/json")
+    assert made.status_code == 201 and "not_taken" not in made.json()
+    again = client.post(address, payload, "application/json")
+    assert (again.status_code, again.json().pop("not_taken")) == (200, [])
+    other = {
+        **payload,
+        "title": "Other",
+        "check_policy": "all",
+        "order": "shuffled",
+        "due_date": "2099-01-01",
+        "filter": {"skip_given": True},
+    }
+    answer = client.post(address, other, "application/json").json()
+    assert set(answer["not_taken"]) == {"title", "check_policy", "order", "due_date", "filter"}
+    assert {name: value for name, value in answer.items() if name != "not_taken"} == made.json()
+    assert Batch.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     "terms",
     [{"lease_hours": 4}, {"order": "shuffled"}, {"annotators_per_item": 2}, {"seed": 12}],

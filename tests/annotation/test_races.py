@@ -11,7 +11,9 @@ from uuid import uuid4
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Check, Decision, Membership, WritingTask
 from annotation.services import slots
@@ -45,6 +47,32 @@ def at_once(*jobs: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.join(120)
     return results
+
+
+def test_one_person_who_claims_a_check_several_times_at_once_has_claimed_it_themselves() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=1, check_policy="all")
+    rows = list(Assignment.objects.filter(batch=workshop.batch).select_related("annotator").order_by("pk"))
+    for row, outcome in zip(rows, ("met", "not_met"), strict=True):
+        decide(row, outcome)
+
+    def claims(user: User, path: str) -> list[tuple[int, str]]:
+        def claim() -> tuple[int, str]:
+            client = APIClient()
+            client.force_authenticate(user)
+            answer = client.post(path)
+            return answer.status_code, "" if answer.status_code == 200 else answer.json()["detail"]
+
+        answers = at_once(*(claim for _ in range(8)))
+        assert all(isinstance(answer, tuple) for answer in answers), answers
+        return sorted(answers)  # type: ignore[type-var]
+
+    for row in rows:
+        answers = claims(workshop.checker, f"/api/v1/work/checks/{row.public_id}/claim/")
+        assert answers == [(200, ""), *[(409, "You have already claimed this check.")] * 7]
+        services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+    conflict = Adjudication.objects.get()
+    answers = claims(workshop.adjudicator, f"/api/v1/work/adjudications/{conflict.public_id}/claim/")
+    assert answers == [(200, ""), *[(409, "You have already claimed this conflict.")] * 7]
 
 
 def test_two_checkers_never_hold_one_piece_of_work_and_none_is_left_over() -> None:

@@ -224,7 +224,7 @@ def test_a_file_is_uploaded_and_asked_after(researcher, benchmark) -> None:
     ("kind", "option", "value", "status"),
     [
         ("cases", "format", "csvv", 400),
-        ("cases", "format", "matrix", 422),  # a shape of acuity
+        ("cases", "format", "matrix-csv", 422),  # a shape of acuity
         ("responses", "candidate_kind", "robot", 400),
         ("responses", "columns", "not JSON", 422),
         ("responses", "columns", "[" * 100_000, 422),

@@ -182,6 +182,27 @@ def decisions(data: str | bytes) -> tuple[list[Any], Faults, DecisionReader]:
     return list(reader), faults, reader
 
 
+@pytest.mark.parametrize(
+    ("missing", "field"),
+    [
+        ("case", "case / prompt_id / case_id"),
+        ("candidate", "candidate / model"),
+        ("criterion", "criterion"),
+        ("rater", "rater"),
+        ("outcome", "outcome / criteria_met"),
+    ],
+)
+def test_a_column_that_is_missing_is_one_fault_and_not_one_for_each_row(missing: str, field: str) -> None:
+    row = {"case": "c1", "candidate": "m", "criterion": "1", "rater": "P1", "outcome": "met"}
+    names = [name for name in row if name != missing]
+    table = "\n".join([",".join(names), *[",".join(row[name] for name in names)] * 64])
+    rows, faults, _reader = decisions(table)
+    assert rows == []
+    assert [(fault.line, fault.field, str(fault.message)) for fault in faults.first] == [
+        (1, field, "This column is not in the header.")
+    ]
+
+
 def test_decisions_come_as_csv_or_jsonl_alike() -> None:
     table = (
         "\ufeffcase,candidate,sample,criterion,rater,outcome,stage,note,mood\r\n"
