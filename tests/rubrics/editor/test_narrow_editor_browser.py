@@ -148,7 +148,8 @@ def test_the_pages_of_cases_reviews_and_audits(new_page: NewPage, case: Case, la
     assert not findings, "\n".join(findings)
 
 
-LINES = """() => new Set([...document.querySelectorAll('.rubric-bar > :not(.axes-line, .grow)')]
+LINES = """() => new Set([...document.querySelectorAll(
+  '.rubric-bar > :not(.axes-line, .bar-buttons), .bar-buttons > *')]
   .map((node) => node.getBoundingClientRect()).filter(({ width }) => width)
   .map(({ top, height }) => Math.round((top + height / 2) / 12))).size"""
 
@@ -173,9 +174,53 @@ def test_the_buttons_of_the_editor_are_in_one_line_on_a_notebook(new_page: NewPa
     beside.click()
     expect(beside).to_have_attribute("aria-expanded", "true")
     assert page.evaluate(LINES) == 2
-    buttons = page.locator(".rubric-bar > :is([data-side], [data-open], details)")
+    buttons = page.locator(".bar-buttons > :is([data-side], [data-open], details)")
     boxes = [buttons.nth(place).bounding_box() for place in range(buttons.count())]
     assert len({round(box["y"] + box["height"] / 2) // 12 for box in boxes if box}) == 1
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+@pytest.mark.parametrize("suggested", [False, True])
+def test_the_whole_menu_of_the_editor_can_be_clicked_at_any_width(
+    new_page: NewPage, case: Case, language: str, suggested: bool
+) -> None:
+    writer = author(case.benchmark)
+    writer.language = language
+    writer.save()
+    if suggested:
+        SuggestionFactory(case=case, run=DraftingRunFactory(benchmark=case.benchmark), number=1)
+    rubric, _items = drafted(case, writer)
+    points = [10, 8, 7, 9, 10, 6, 8, -9, -10, 5, 7, -8]
+    write(rubric, [DraftItem(f"c{n}", f"Names sign {n}", worth) for n, worth in enumerate(points)], writer)
+    page = new_page(writer)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"/b/b/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    expect(page.locator("#sums")).to_contain_text("70")
+    menu = page.locator(".rubric-bar details.menu")
+    panel, shortcuts = menu.locator(".menu-panel"), page.locator("dialog#keys")
+    assert page.locator(".rubric-bar [data-side]").count() == suggested
+    for side in [False, True] if suggested else [False]:
+        if side:
+            beside = page.locator(".rubric-bar [data-side]")
+            beside.click()
+            expect(beside).to_have_attribute("aria-expanded", "true")
+        for width in (1180, 1240, 1280, 1300):
+            page.set_viewport_size({"width": width, "height": 800})
+            menu.locator("summary").click()
+            for entry in panel.locator("> :visible").all():
+                entry.click(trial=True, timeout=3000)  # nothing lies over it
+            box, pane = panel.bounding_box(), page.locator(".criteria-pane").bounding_box()
+            assert box and pane and pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+            panel.locator("> :visible").last.click()
+            expect(shortcuts).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(shortcuts).to_be_hidden()
+            if not side:
+                assert page.evaluate(LINES) == 1, f"more than one line at {width} px"
+            if menu.get_attribute("open") is not None:
+                page.keyboard.press("Escape")
+                expect(menu).not_to_have_attribute("open", "")
 
 
 def test_the_list_to_do_is_below_the_bar_where_a_link_leads_to_it(new_page: NewPage, case: Case) -> None:
