@@ -56,7 +56,7 @@ def mix_in_gold(*, batch: Batch, at: datetime) -> int:
     for row in rows.order_by("annotator", "position", "pk"):
         queues[row.annotator_id].append(row)
     places = _places(batch.group, queues)
-    unseen = _unseen(batch, places)
+    unseen = _unseen(batch.group, places, match_languages=batch.match_languages)
     fresh: list[Assignment] = []
     moved: list[Assignment] = []
     for user, place in places.items():
@@ -94,7 +94,8 @@ def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | Non
     place = places[annotator.pk]
     if given >= batch.gold_per_annotator or len(taken) + 1 < _schedule(batch, place)[given]:
         return None
-    choice = _drawn(batch, place, _unseen(batch, places)[annotator.pk])
+    unseen = _unseen(batch.group, places, match_languages=batch.match_languages)
+    choice = _drawn(batch, place, unseen[annotator.pk])
     if not choice:
         return None
     name, key = choice[0]
@@ -124,10 +125,18 @@ def _places(group: ExpertGroup, users: Iterable[int]) -> dict[int, int]:
     return {user: order.get(user, len(order)) for user in users}
 
 
-def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, KeyedResponse]]]:
+def gold_available(group: ExpertGroup, users: Iterable[int], *, match_languages: bool) -> dict[int, int]:
+    """User → how many gold items a new batch of the group could give them."""
+    unseen = _unseen(group, list(users), match_languages=match_languages)
+    return {user: len(items) for user, items in unseen.items()}
+
+
+def _unseen(
+    group: ExpertGroup, users: Iterable[int], *, match_languages: bool
+) -> dict[int, list[tuple[Name, KeyedResponse]]]:
     """User → gold items that they neither wrote nor have a part in, in the order of names."""
     keys = KeyedResponse.objects.filter(
-        benchmark=batch.group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True, response__case__excluded_at=None
+        benchmark=group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True, response__case__excluded_at=None
     ).select_related("response__case", "response__candidate")
     items = sorted(
         (((row.case.key, row.candidate.name, row.setting, row.sample), key) for key in keys for row in [key.response]),
@@ -138,7 +147,7 @@ def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, Ke
         Involvement.objects.filter(user__in=list(users), response__in=responses).values_list("user_id", "response_id")
     )
     cases = {key.response.case_id for _name, key in items}
-    unread = unreadable_pairs(cases, list(users)) if batch.match_languages else set()
+    unread = unreadable_pairs(cases, list(users)) if match_languages else set()
     return {
         user: [
             (name, key)

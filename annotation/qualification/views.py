@@ -28,6 +28,7 @@ from annotation.models import (
 )
 from annotation.qualification import keys as qualification_keys
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
+from annotation.qualification.open_work import work_that_waits
 from annotation.qualification.pool import agreed_decisions_shown, may_show_agreed_decisions, record_shown
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
@@ -54,6 +55,7 @@ def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
         return _page(request, get_benchmark(request.user, slug))
     benchmark = get_administered_benchmark(request.user, slug)
     form = RuleForm(request.POST, instance=QualificationRule(benchmark=benchmark))
+    required_before = QualificationRule.objects.filter(benchmark=benchmark, required=True).exists()
     if form.is_valid():
         try:
             qualification_keys.set_rule(benchmark=benchmark, values=form.cleaned_data)
@@ -61,6 +63,8 @@ def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             messages.success(request, _("The rule is saved."))
+            if form.cleaned_data["required"] and not required_before and (waits := work_that_waits(benchmark)):
+                messages.warning(request, waits)
             if (warning := _cannot_qualify(benchmark)) and form.cleaned_data["required"]:
                 messages.warning(request, warning)
             return redirect("annotation:qualification", slug)
@@ -86,6 +90,7 @@ def _page(
     context = {
         "benchmark": benchmark,
         "cannot_qualify": _cannot_qualify(benchmark) if rule.required or administers else "",
+        "waits": work_that_waits(benchmark) if administers and not rule.required else "",
         "rule": rule,
         "rule_form": rule_form or RuleForm.as_filled_in(request.POST, rule),
         "import_form": import_form or KeyImportForm(initial={"use": request.POST.get("use") or request.GET.get("use")}),

@@ -30,6 +30,7 @@ QUALIFICATION = "qualification"
 WAITING = "waiting"
 FAILED = "failed"
 WITHHELD = "withheld"
+NOT_QUALIFIED_YET = frozenset({QUALIFICATION, WAITING})
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class BatchWork:
     left: int = 0  # responses of the pool that the annotator may take now
     free: int = 0  # places of the pool that nobody has, whether this annotator may take them or not
     elsewhere: int = 0  # places of the pool that others have in hand
+    refused: str = ""  # why its annotator may begin nothing new (`Eligibility.reason`); empty where they may
 
     @property
     def pace(self) -> int | None:
@@ -276,7 +277,9 @@ def _graded_work(user: User, benchmark: Benchmark | None, eligibilities: Sequenc
             pool=batch.is_pool,
         )
     if work:
-        refused = {eligibility.group.pk for eligibility in eligibilities if not eligibility.may_get_work}
+        refused = {each.group.pk: each.reason for each in eligibilities if not each.may_get_work}
+        for row in work.values():
+            row.refused = refused.get(row.batch.group_id, "")
         for batch_id, status, public_id, place in queries.NEXT.rows(user, benchmark):
             row = work[batch_id]
             new = status == Assignment.Status.NOT_STARTED

@@ -21,6 +21,7 @@ from annotation.allocation.allocate import (
 )
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
+from annotation.qualification.gold import gold_available
 from annotation.selectors.able import able_annotators
 from annotation.selectors.languages_read import (
     LanguageRow,
@@ -77,6 +78,7 @@ class BatchPlan:
     criteria: int  # decisions to be made in all
     warnings: tuple[str, ...]
     languages: tuple[LanguageRow, ...]  # of the cases, by response, with the number of annotators who read each
+    gold: int = 0  # gold items in all, besides the responses; for a pool, the most that its annotators can get
 
     @property
     def inclusion_probability(self) -> float | None:
@@ -165,6 +167,8 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     elif terms.annotators_per_item > 1 and terms.match_languages:
         warnings += warn_of_unadjudicated({row.tag for row in languages}, languages_read(team.adjudicators))
     warnings += warn_of_past(terms.due_date)
+    gold = _gold(group, terms, takable or allocation.load)
+    warnings += _too_few_gold(gold.values(), asked=terms.gold_per_annotator)
     return BatchPlan(
         group=group,
         terms=terms,
@@ -180,6 +184,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         criteria=sum(size_of.values()) * terms.annotators_per_item,
         warnings=tuple(warnings),
         languages=languages,
+        gold=sum(min(number, terms.gold_per_annotator) for number in gold.values()),
     )
 
 
@@ -201,6 +206,28 @@ def _team(group: ExpertGroup) -> _Team:
     for user, role, capacity in rows.values_list("user_id", "role", "capacity"):
         members[role][user] = capacity
     return _Team(members["annotator"], members["checker"], members["adjudicator"])
+
+
+def _gold(group: ExpertGroup, terms: BatchTerms, load: Mapping[int, int]) -> dict[int, int]:
+    """User → gold items that they could get, of everybody with work in the batch; empty where none are asked for."""
+    if not terms.gold_per_annotator:
+        return {}
+    users = [user for user, responses in load.items() if responses]
+    return gold_available(group, users, match_languages=terms.match_languages)
+
+
+def _too_few_gold(available: Collection[int], *, asked: int) -> list[str]:
+    short = [number for number in available if number < asked]
+    if not short:
+        return []
+    text = ngettext(
+        "%(n)d annotator gets fewer than %(asked)d gold items (at the least: %(fewest)d), because no other gold item "
+        "may be given to them. Add answer keys under “Qualification and gold items”, or choose a smaller number.",
+        "%(n)d annotators get fewer than %(asked)d gold items (at the least: %(fewest)d), because no other gold item "
+        "may be given to them. Add answer keys under “Qualification and gold items”, or choose a smaller number.",
+        len(short),
+    )
+    return [text % {"asked": asked, "n": len(short), "fewest": min(short)}]
 
 
 def _not_qualified(number: int) -> list[str]:

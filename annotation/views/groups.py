@@ -19,7 +19,7 @@ from accounts.services import invitations
 from accounts.views.invitation_link import after_inviting
 from annotation import access, services
 from annotation.forms import CapacityForm, GroupForm, MemberForm
-from annotation.models import ExpertGroup, Membership, Physician
+from annotation.models import Batch, ExpertGroup, Membership, Physician
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.order import natural
@@ -49,7 +49,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, form: GroupForm) -> Ht
             filter=Q(memberships__active=True, memberships__user__in=User.objects.filter(User.INVITED)),
             distinct=True,
         ),
-        batch_count=Count("batches", distinct=True),
+        batch_count=Count("batches", filter=~Q(batches__kind=Batch.Kind.QUALIFY), distinct=True),
     )
     context = {"benchmark": benchmark, "groups": rows, "form": form, "administers": is_admin(request.user, benchmark)}
     return render(request, "annotation/groups/groups.html", context, status=422 if form.errors else 200)

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
+from accounts.services.mails import has_mail_server
 from annotation import access
 from annotation.models import Physician
 from annotation.services.reminders import send_reminders
@@ -42,6 +43,11 @@ def remind(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         return redirect(_back(request, slug, public_id))
     if reminded.now:
         messages.success(request, _("Reminded: %(people)s.") % {"people": _names(reminded.now)})
+        if not has_mail_server():
+            text = _(
+                "No mail server is set up, so no email was sent. They see the reminder when they next open Consilium."
+            )
+            messages.warning(request, text)
     if reminded.already:
         messages.info(request, _("Already reminded today: %(people)s.") % {"people": _names(reminded.already)})
     if reminded.never_signed_in:

@@ -16,7 +16,7 @@ from accounts.models import PhysicianProfile, User
 from accounts.unread_cases import unread_by
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
-from annotation.selectors.eligibility import eligibilities
+from annotation.selectors.eligibility import NOT_QUALIFIED_YET, eligibilities
 from annotation.selectors.languages_read import unreadable_pairs
 from rubrics.models import Case, Response
 
@@ -120,7 +120,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
         return []
     people = list(annotators_of(batch.group_id).values_list("user_id", flat=True))
     eligibility = eligibilities(batch.group, at=at or timezone.now())
-    held_back = {user for user in people if user in eligibility and not eligibility[user].may_get_work}
+    refused = {user: eligibility[user].reason for user in people if user in eligibility}
     responses = [slot.item.response_id for slot in rows]
     other_part, graded, passed_over = refusals(batch, people, responses)
     fits = None
@@ -149,8 +149,8 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
                 why["specialty"] += 1
             elif (response.case_id, user) in unread:
                 why["language"] += 1
-            elif user in held_back:
-                why["eligibility"] += 1
+            elif refused.get(user):
+                why["unqualified" if refused[user] in NOT_QUALIFIED_YET else "eligibility"] += 1
             else:
                 break
         else:
@@ -198,6 +198,11 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
             "%(n)d annotator does not read its language.",
             "%(n)d annotators do not read its language.",
             why["language"],
+        ),
+        "unqualified": ngettext(
+            "%(n)d annotator has not qualified yet.",
+            "%(n)d annotators have not qualified yet.",
+            why["unqualified"],
         ),
         "eligibility": ngettext(
             "Assignments are paused for %(n)d annotator.",

@@ -264,3 +264,28 @@ def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:
 def _ordinary(scene: Scene, number: int) -> dict[str, Any]:
     response = Response.objects.filter(case__benchmark=scene.benchmark, key=None).order_by("pk")[number]
     return {"case": response.case, "response": response, "rubric": response.case.rubrics.get()}
+
+
+def test_the_preview_names_gold_and_warns_where_the_set_is_too_small() -> None:
+    """Two gold items are there, and the form requires three. The queues then have what the preview says."""
+    scene = Scene(gold_per_annotator=0, cases=["case-0"])
+    client = Client()
+    client.force_login(scene.admin)
+    fields = {"group": scene.group.public_id, "title": "More", "annotators_per_item": 2, "check_policy": "none",
+              "check_percent": 10, "order": "by_case", "seed": 7, "skip_given": "on", "strategy": "planned",
+              "specialty_match": "none"}  # fmt: skip
+    preview = f"/b/{scene.benchmark.slug}/batches/preview/"
+
+    def words(**terms: int) -> str:
+        body = client.get(preview, {**fields, **terms}).content.decode()
+        return " ".join(re.sub(r"<[^>]*>", " ", body).split())
+
+    few = words(gold_per_annotator=3)
+    assert "2 annotators get fewer than 3 gold items (at the least: 2)" in few
+    assert "Gold items 4 besides these responses" in few
+    enough = words(gold_per_annotator=2)
+    assert "gold items (at the least" not in enough
+    assert "Gold items 4 besides these responses" in enough
+    assert "besides these responses" not in words(gold_per_annotator=0)
+    batch = make_batch(scene.group, gold_per_annotator=3, annotators_per_item=2)
+    assert Assignment.objects.filter(batch=batch, purpose="gold").count() == 4

@@ -17,6 +17,7 @@ from accounts.models import Notification, User
 from annotation.models import Assignment, Batch, KeyedResponse, Membership, QualificationAttempt, QualificationRule
 from annotation.selectors.eligibility import eligibility_of
 from annotation.selectors.ratings import group_ratings, physician_ratings
+from annotation.services.slots import stuck_slots
 from rubrics.models import Response
 from tests.factories import (
     BenchmarkFactory,
@@ -31,6 +32,7 @@ from tests.factories import (
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+RULE = {"required": "on", "pass_mark": "0.7", "attempts": 2, "wait_hours": 24, "gold_mark": "", "gold_minimum": 60}
 
 
 def signed_in(user: User) -> Client:
@@ -76,8 +78,7 @@ class QualificationWorld:
         return self.client.post(f"{self.base}import/", {"use": use, "file": file})
 
     def set_rule(self, **values: Any) -> Any:
-        data = {"required": "on", "pass_mark": "0.7", "attempts": 2, "wait_hours": 24, "gold_mark": "",
-                "gold_minimum": 60, **values}  # fmt: skip
+        data = {**RULE, **values}
         return self.client.post(self.base, {name: value for name, value in data.items() if value is not None})
 
     def start(self, user: User | None = None) -> Any:
@@ -167,7 +168,14 @@ def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> No
     begun, untouched = Assignment.objects.filter(annotator=world.annotator).order_by("position")
     decide(begun, submit=False)
     world.import_keys()
-    world.set_rule()
+    # The form says so before the rule is saved, and the page after it: one of the four assignments is begun.
+    waits = "2 annotators with open work are not qualified"
+    before = world.client.get(world.base).content.decode()
+    assert before.count(waits) == 1
+    assert "begin the other assignments (3) only after they pass" in before
+    assert world.client.post(world.base, RULE, follow=True).content.decode().count(waits) == 1
+    assert waits not in world.client.get(world.base).content.decode()
+    assert waits not in world.client.post(world.base, RULE, follow=True).content.decode()  # required before, too
     client = signed_in(world.annotator)
     url = f"/api/v1/work/assignments/{untouched.public_id}/"
     criterion = client.get(url).json()["rows"][0]["criterion"]["id"]
@@ -177,10 +185,41 @@ def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> No
     assert refused.status_code == 409
     assert "qualification" in refused.json()["detail"]
     assert client.post(f"/api/v1/work/assignments/{begun.public_id}/submit/").status_code == 200
+    card = "You can begin the other responses after you pass the qualification"
+    assert card in client.get("/work/").content.decode()
     world.attempt(*world.KEY)
+    assert card not in client.get("/work/").content.decode()
     decide(untouched)
     untouched.refresh_from_db()
     assert untouched.status == "accepted"
+
+
+def test_a_pool_that_waits_for_a_qualification_says_so() -> None:
+    world = QualificationWorld()
+    work = CaseFactory(benchmark=world.benchmark, key="work", rubric=2)
+    ResponseFactory(case=work, candidate=world.candidate)
+    batch = make_batch(world.group, cases=["work"], strategy="pool")
+    world.import_keys()
+    world.set_rule()
+    (stuck,) = stuck_slots(batch)
+    assert stuck.reasons == ("2 annotators have not qualified yet.",)
+    Membership.objects.filter(user=world.other).update(withheld_at=NOW)
+    (stuck,) = stuck_slots(batch)
+    assert stuck.reasons == ("1 annotator has not qualified yet.", "Assignments are paused for 1 annotator.")
+
+
+def test_attempts_are_no_batches_on_the_page_of_groups() -> None:
+    world = QualificationWorld(required="on")
+    world.start()
+    world.start(world.other)
+    assert Batch.objects.filter(group=world.group, kind="qualify").count() == 2
+    page = world.client.get(f"/b/{world.benchmark.slug}/groups/")
+    assert [group.batch_count for group in page.context["groups"]] == [0]
+    CaseFactory(benchmark=world.benchmark, key="work", rubric=2)
+    ResponseFactory(case=world.benchmark.cases.get(key="work"), candidate=world.candidate)
+    make_batch(world.group, cases=["work"])
+    page = world.client.get(f"/b/{world.benchmark.slug}/groups/")
+    assert [group.batch_count for group in page.context["groups"]] == [1]
 
 
 def test_a_retry_waits_and_the_last_failure_is_final() -> None:
