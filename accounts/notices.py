@@ -59,7 +59,10 @@ ABOUT = {
     Kind.BATCH: gettext_lazy(
         "All work in a batch or a senior audit is completed, or an auditor proposes to remove a case."
     ),
-    Kind.ATTENTION: gettext_lazy("A batch is overdue, or has work that no one in its group can do."),
+    Kind.ATTENTION: gettext_lazy(
+        "A batch is overdue (once for each due date, in the morning), or has work that no one in its group can do. This "
+        "is examined every half hour; you get one notification for each batch until all its work can be done again."
+    ),
     Kind.CONFLICT: gettext_lazy(
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
     ),

@@ -275,7 +275,25 @@ class TrainedJudgeForm(JudgeForm):
     @property
     def has_too_little(self) -> bool:
         """Whether training would fail for certain."""
-        return self.numbers.candidates < self.min_candidates or self.numbers.decisions < self.min_decisions
+        return self._too_little(self.numbers)
+
+    def _too_little(self, numbers: TrainingNumbers) -> bool:
+        return numbers.candidates < self.min_candidates or numbers.decisions < self.min_decisions
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a training that would fail for certain."""
+        data = super().clean() or {}
+        group = data.get("group", "")
+        numbers = training_numbers(self.benchmark, group) if group else self.numbers
+        if self._too_little(numbers):
+            text = _(
+                "There is too little to learn from: decisions %(decisions)d (required: %(least)d), candidates "
+                "%(candidates)d (required: %(fewest)d). Train the judge when physicians have decided more."
+            )
+            facts = {"decisions": numbers.decisions, "least": self.min_decisions}
+            facts |= {"candidates": numbers.candidates, "fewest": self.min_candidates}
+            raise forms.ValidationError(text % facts)
+        return data
 
 
 class RunForm(CommandForm):

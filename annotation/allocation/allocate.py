@@ -31,11 +31,12 @@ NOBODY_CHECKS = gettext_noop(
 class Infeasible(Exception):
     """No allocation satisfies the rules; ``reason`` says what is missing.
 
-    ``template`` and ``values`` are its parts, for showing it in another language.
+    ``template`` and ``values`` are its parts, for showing it in another language. ``responses`` are those for which
+    there are too few people, in the order of the items; empty where the reason is another one.
     """
 
-    def __init__(self, template: str, **values: int) -> None:
-        self.template, self.values = template, values
+    def __init__(self, template: str, *, responses: Sequence[int] = (), **values: int) -> None:
+        self.template, self.values, self.responses = template, values, tuple(responses)
         self.reason = template % values
         super().__init__(self.reason)
 
@@ -171,14 +172,15 @@ def _eligible(
     }
     if len(eligible) != len(items):
         raise ValueError("a response stands twice in the items")
-    short = sum(len(allowed) < per_item for allowed in eligible.values())
-    if short:
+    too_few = [response for response, allowed in eligible.items() if len(allowed) < per_item]
+    if too_few:
         raise Infeasible(
             gettext_noop(
-                "%(short)d of %(items)d responses have fewer than %(asked)d physicians who can grade "
-                "them: the others wrote the response or already have a role in it."
+                "%(short)d of %(items)d responses have too few physicians who can grade them (required for each: "
+                "%(asked)d)."
             ),
-            short=short,
+            responses=too_few,
+            short=len(too_few),
             items=len(items),
             asked=per_item,
         )
@@ -190,8 +192,8 @@ def _eligible(
         if short:
             raise Infeasible(
                 gettext_noop(
-                    "%(short)d of %(items)d responses have fewer than %(asked)d physicians of a matching "
-                    "specialty who can grade them. Add such physicians, or prefer the match instead of "
+                    "%(short)d of %(items)d responses have too few physicians of a matching specialty who can grade "
+                    "them (required for each: %(asked)d). Add such physicians, or prefer the match instead of "
                     "requiring it."
                 ),
                 short=short,

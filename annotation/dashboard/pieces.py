@@ -311,7 +311,7 @@ def _takeable(
     """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
     excluded: dict[int, set[int]] = {user: set() for user in users}
-    for refused_by_response in refusals(batch, users, responses):
+    for refused_by_response in refusals(batch.group_id, users, responses):
         for response, refused in refused_by_response.items():
             for user in refused:
                 excluded[user].add(response)

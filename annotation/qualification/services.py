@@ -55,6 +55,13 @@ def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
         raise Conflict(why_no_new_work(eligibility))
 
 
+def may_be_undone(assignment: Assignment) -> bool:
+    """Whether the submission of ``assignment`` may be undone: not once it ended its qualification attempt."""
+    if assignment.purpose != Assignment.Purpose.QUALIFICATION:
+        return True
+    return not QualificationAttempt.objects.filter(batch=assignment.batch_id).exclude(status="open").exists()
+
+
 def where_it_ends(assignment: Assignment) -> str:
     """The page after the last response: feedback if a qualification has ended with it, otherwise "My work"."""
     if assignment.purpose == Assignment.Purpose.QUALIFICATION:

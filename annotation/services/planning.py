@@ -36,10 +36,11 @@ from annotation.selectors.languages_read import (
 )
 from annotation.services.batch_terms import BatchTerms, warn_of_past
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
+from annotation.services.slots.free_slots import why_not_given
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError
 from consilium.core.order import natural
-from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from rubrics.models import Benchmark, Case, Response, Rubric, RubricItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,11 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     try:
         allocation, takable = _allocate(sample.rows, team, able, terms, group, work, excluded, matches)
     except Infeasible as missing:
-        raise DomainError(_(missing.template) % missing.values) from missing
+        text = _(missing.template) % missing.values
+        if missing.responses:
+            row = sample.rows[missing.responses[0]]
+            text = f"{text} {_why_too_few(group, row, able, known=known, terms=terms)}"
+        raise DomainError(text) from missing
     rubrics = dict(Rubric.objects.current().filter(case__in=set(cases.values())).values_list("case_id", "pk"))
     sizes = dict(
         RubricItem.objects.filter(rubric__in=rubrics.values()).values_list("rubric").annotate(Count("pk")).order_by()
@@ -206,6 +211,28 @@ def _team(group: ExpertGroup) -> _Team:
     for user, role, capacity in rows.values_list("user_id", "role", "capacity"):
         members[role][user] = capacity
     return _Team(members["annotator"], members["checker"], members["adjudicator"])
+
+
+def _why_too_few(
+    group: ExpertGroup,
+    row: FrameRow,
+    able: Sequence[int],
+    *,
+    known: Mapping[int, Sequence[str]],
+    terms: BatchTerms,
+) -> str:
+    """Why so few of ``able`` can grade the response ``row``, and what an admin can do about it."""
+    unread = unreadable(languages_of({row.case}), known) if terms.match_languages else set()
+    reasons = why_not_given(
+        group=group,
+        response=Response.objects.get(pk=row.pk),
+        people=able,
+        unread={user for _case, user in unread},
+        pledged={user for _case, user in pledged_to_write(set(able), {row.case})},
+    )
+    todo = _("Add annotators to the group, exclude these cases, or continue with them in the batch that has them.")
+    example = _("For example, case “%(case)s”: %(reasons)s") % {"case": row.name[0], "reasons": " ".join(reasons)}
+    return f"{example} {todo}"
 
 
 def _gold(group: ExpertGroup, terms: BatchTerms, load: Mapping[int, int]) -> dict[int, int]:

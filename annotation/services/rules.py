@@ -98,9 +98,13 @@ def lock_batch_exclusive(batch_id: int) -> None:
     lock_exclusive(RowLock.BATCH, batch_id)
 
 
+class BatchClosed(Conflict):
+    """The batch is closed for good: what was not saved before cannot be saved any more."""
+
+
 def refuse_unless_open(batch: Batch) -> None:
-    """`Conflict` with a message if the batch takes no work because it is paused or closed."""
+    """`Conflict`, or `BatchClosed`, with a message if the batch takes no work because it is paused or closed."""
     if batch.status == Batch.Status.PAUSED:
         raise Conflict(gettext("This batch is paused. Nothing is lost; you can continue when it is open again."))
     if batch.status == Batch.Status.CLOSED:
-        raise Conflict(gettext("This batch is closed, so nothing in it can be changed."))
+        raise BatchClosed(gettext("This batch is closed, so nothing in it can be changed."))

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, payload, services
 from annotation.models import Assignment, Batch, Skip
-from annotation.qualification.services import where_it_ends
+from annotation.qualification.services import may_be_undone, where_it_ends
 from annotation.regrading.earlier import decided_earlier
 from annotation.selectors import reading_pages
 from annotation.services import slots
 from annotation.views.checks import BUTTONS
-from annotation.views.refusals import refusal
+from annotation.views.refusals import refusal, unsent
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -71,7 +71,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
             raise Conflict(_("Not submitted yet: some changes were not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)
     except DomainError as refused:
-        return refusal(refused, results=results)
+        return refusal(unsent(refused), results=results)
     return JsonResponse({"results": results} | _onwards(request, assignment, body["have"]))
 
 
@@ -96,6 +96,8 @@ def _onwards(request: SignedInRequest, assignment: Assignment, have: Any) -> dic
     """The next response for the page; only its id if the page has prefetched it."""
     following = services.next_open(annotator=request.user, after=assignment, at=timezone.now())
     answer: dict[str, Any] = {"next": None, "work": where_it_ends(assignment)}
+    if not may_be_undone(assignment):
+        answer["undo"] = False
     if following is not None:
         known = following.public_id == have
         answer["next"] = {"id": following.public_id} if known else _sheet(request, following.public_id)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import access, payload, services
 from annotation.services.attention import record_attention
-from annotation.views.refusals import refusal
+from annotation.views.refusals import refusal, unsent
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -29,7 +29,7 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
             assignment=assignment, annotator=request.user, changes=changes, at=timezone.now()
         )
     except DomainError as refused:
-        return refusal(refused)
+        return refusal(unsent(refused))
     return JsonResponse({"results": [payload.serialize_decision(result) for result in results]})
 
 

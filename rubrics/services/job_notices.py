@@ -14,7 +14,7 @@ from consilium.core.jobs import JobStatus
 from rubrics.models import Benchmark, BenchmarkRole
 
 Kind = Notification.Kind
-# Who started a job that ends sooner is still on its page, which shows the end.
+# Who started a job that succeeds sooner, or whose file is refused sooner, is still on its page, which shows the end.
 QUICK = timedelta(seconds=10)
 END_OF_JOB: dict[str, str] = {JobStatus.DONE: "done", JobStatus.REFUSED: "refused", JobStatus.FAILED: "failed"}
 # How something ended → the kind of notification.
@@ -44,7 +44,7 @@ def notify_of_end(
     """Notify who started something and, if it failed, the admins of ``benchmark``.
 
     Only those who run the benchmark are notified, because the page at ``url`` is theirs alone. ``by`` is the id of who
-    started it. They get no notification of what took less than `QUICK`. ``what`` and ``end`` are a key of
+    started it. They get no notification of a success or a refused file within `QUICK`. ``what`` and ``end`` are a key of
     `accounts.staff_notices.ENDS`; ``values``: what its text is made from. ``hidden_from`` are ids of people who must
     not know of it.
     """
@@ -54,7 +54,7 @@ def notify_of_end(
         for user, role in roles.values_list("user_id", "role")
         if user != by and role == BenchmarkRole.Role.ADMIN and end in FOR_ADMINS
     }
-    if at - begun_at >= QUICK:
+    if end in FOR_ADMINS or at - begun_at >= QUICK:
         people.update(roles.filter(user=by).values_list("user_id", flat=True))
     notify_each(
         people={user: {"what": what, "end": end, **values} for user in sorted(people) if user not in hidden_from},

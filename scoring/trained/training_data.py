@@ -73,12 +73,12 @@ class TrainingNumbers:
     candidates: int
 
 
-def training_numbers(benchmark: Benchmark) -> TrainingNumbers:
-    """How many decisions of all groups would teach a judge, and about how many candidates."""
+def training_numbers(benchmark: Benchmark, group: str = "") -> TrainingNumbers:
+    """How many decisions of one group, or of all, would teach a judge, and about how many candidates."""
     faulty = faulty_pairs(benchmark)
     decisions, responses = 0, set[int]()
-    for group in ExpertGroup.objects.filter(benchmark=benchmark):
-        ratings = checked_ratings(group, faulty)
+    for row in ExpertGroup.objects.filter(benchmark=benchmark, **({"name": group} if group else {})):
+        ratings = checked_ratings(row, faulty)
         usable = ~np.isin(ratings.outcome, list(LEFT_OUT))
         decisions += int(usable.sum())
         responses.update(ratings.response[usable].tolist())

@@ -213,7 +213,7 @@ def test_a_batch_is_not_made_when_the_preview_is_out_of_date(workshop: Workshop)
     ("change", "words"),
     [
         ({"annotators_per_item": 3}, "3 annotators per response are required, but the group has 2."),
-        ({"annotators_per_item": 2}, "fewer than 2 physicians who can grade them"),
+        ({"annotators_per_item": 2}, "too few physicians who can grade them (required for each: 2)."),
         ({"tags": "theme:none"}, "No case of this benchmark has the tag “theme:none”."),
         ({"cases": "unknown"}, "The case “unknown” does not exist in this benchmark."),
         ({"draw": 0}, "greater than or equal to 1"),

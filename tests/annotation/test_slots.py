@@ -156,7 +156,7 @@ def test_a_required_specialty_is_kept_a_preferred_one_comes_first_and_what_nobod
     assert taken(surgeon, preferred).case.tags in (["specialty:surgery"], ["theme:hedging"])
     untouched = ExpertGroupFactory(benchmark=benchmark)
     specialist(untouched, "cardiology")
-    with pytest.raises(DomainError, match="1 of 3 responses have fewer than 1 physicians of a matching specialty"):
+    with pytest.raises(DomainError, match="1 of 3 responses have too few physicians of a matching specialty"):
         make_batch(untouched, specialty_match="required")
 
 

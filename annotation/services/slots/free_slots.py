@@ -122,7 +122,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     eligibility = eligibilities(batch.group, at=at or timezone.now())
     refused = {user: eligibility[user].reason for user in people if user in eligibility}
     responses = [slot.item.response_id for slot in rows]
-    other_part, graded, passed_over = refusals(batch, people, responses)
+    other_part, graded, passed_over = refusals(batch.group_id, people, responses)
     fits = None
     if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
         fits = _matches(batch, people)
@@ -158,13 +158,47 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     return stuck
 
 
+def why_not_given(
+    *,
+    group: ExpertGroup,
+    response: Response,
+    people: Collection[int],
+    unread: Collection[int] = (),
+    pledged: Collection[int] = (),
+) -> tuple[str, ...]:
+    """Why a new batch of ``group`` cannot give ``response`` to annotators among ``people``, in sentences with numbers.
+
+    ``unread``: those of them who do not read its language; ``pledged``: those who still have to write to its case.
+    """
+    other_part, graded, passed_over = refusals(group.pk, people, [response.pk])
+    parts = Involvement.objects.filter(response=response, user__in=people)
+    had_it = set(parts.values_list("user_id", flat=True))
+    why: Counter[str] = Counter()
+    for user in people:
+        if user == response.author_id:
+            why["author"] += 1
+        elif user in other_part[response.pk]:
+            why["part"] += 1
+        elif user in graded[response.pk]:
+            why["graded"] += 1
+        elif user in passed_over[response.pk]:
+            why["skipped"] += 1
+        elif user in had_it:
+            why["released"] += 1
+        elif user in unread:
+            why["language"] += 1
+        elif user in pledged:
+            why["writes"] += 1
+    return _in_words(why) if why else ()
+
+
 def refusals(
-    batch: Batch, people: Collection[int], responses: Collection[int]
+    group: int, people: Collection[int], responses: Collection[int]
 ) -> tuple[dict[int, set[int]], dict[int, set[int]], dict[int, set[int]]]:
     """Three dicts response → users: with another part in it, who grade or graded it, who passed over it for good."""
     other_part: dict[int, set[int]] = defaultdict(set)
     parts = Involvement.objects.filter(response__in=responses, user__in=people).exclude(
-        part=Part.ANNOTATOR, group=batch.group_id
+        part=Part.ANNOTATOR, group=group
     )
     for response, user in parts.values_list("response_id", "user_id"):
         other_part[response].add(user)
@@ -191,6 +225,12 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
         ),
         "graded": ngettext("%(n)d annotator already grades it.", "%(n)d annotators already grade it.", why["graded"]),
         "skipped": ngettext("%(n)d annotator skipped it.", "%(n)d annotators skipped it.", why["skipped"]),
+        "released": ngettext("%(n)d annotator released it.", "%(n)d annotators released it.", why["released"]),
+        "writes": ngettext(
+            "%(n)d annotator still has to write a response to its case.",
+            "%(n)d annotators still have to write a response to its case.",
+            why["writes"],
+        ),
         "specialty": ngettext(
             "%(n)d annotator has another specialty.", "%(n)d annotators have another specialty.", why["specialty"]
         ),
