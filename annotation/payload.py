@@ -99,17 +99,18 @@ def serialize_decision(result: SaveResult) -> dict[str, Any]:
         return serialize_result(result, {"at": clock(result.saved_at) if result.saved_at else ""})
     if result.current is None:
         return serialize_result(result)
-    current: Decision = result.current
-    return serialize_result(
-        result,
-        {
-            "outcome": current.outcome or "",
-            "borderline": current.borderline,
-            "note": current.note,
-            "evidence": current.evidence,
-            "answer": current.answer,
-            "version": current.version,
-            "client_id": str(current.client_id or ""),
-            "at": clock(current.updated_at),
-        },
-    )
+    return serialize_result(result, serialize_stored(result.current))
+
+
+def serialize_stored(decision: Decision) -> dict[str, Any]:
+    """A decision as it is stored, for a page that shows another one."""
+    return {
+        "outcome": decision.outcome or "",
+        "borderline": decision.borderline,
+        "note": decision.note,
+        "evidence": decision.evidence,
+        "answer": decision.answer,
+        "version": decision.version,
+        "client_id": str(decision.client_id or ""),
+        "at": clock(decision.updated_at),
+    }

@@ -22,7 +22,6 @@ from annotation.services.checks import accept_check, amend, claim_check, release
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
     DecisionInput,
-    NoLongerOpen,
     Unanswered,
     criteria_of,
     next_open,
@@ -46,7 +45,7 @@ from annotation.services.groups import (
 )
 from annotation.services.planning import BatchPlan, PhysicianLoad, plan_batch
 from annotation.services.previews import AlreadyCreated
-from annotation.services.rules import Unseen
+from annotation.services.rules import NoLongerOpen, Unseen
 from annotation.services.undo import UNDO_SECONDS, undo_accept, undo_finish, undo_submit
 
 __all__ = [

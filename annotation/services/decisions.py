@@ -19,7 +19,7 @@ from annotation.qualification.services import after_handing_in, refuse_new_work
 from annotation.selectors.review_rounds import unreviewed_criteria
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.notices import notify_of_resubmission, read_notice_of_return
-from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
+from annotation.services.rules import CHANGED_ELSEWHERE, NoLongerOpen, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from annotation.services.staff_notices import notify_of_completed_batch
 from consilium.core.errors import Conflict, DomainError, FaultsRefused, LineError
@@ -76,10 +76,6 @@ class DecisionInput:
     answer: str = ""
     version: int = 0
     client_id: UUID | None = None
-
-
-class NoLongerOpen(Conflict):
-    """The work was submitted, released or reassigned, so that its page can only be read from now on."""
 
 
 class Unanswered(DomainError):

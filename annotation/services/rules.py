@@ -44,6 +44,10 @@ SENTENCES = {
 }
 
 
+class NoLongerOpen(Conflict):
+    """The work was submitted, released or reassigned, so that its page can only be read from now on."""
+
+
 class Unseen(Conflict):
     """What was decided elsewhere meanwhile is not on the page of the person who finishes; ``criteria``: their ids."""
 

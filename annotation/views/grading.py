@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, payload, services
-from annotation.models import Assignment, Batch, Skip
+from annotation.models import Assignment, Batch, Decision, Skip
 from annotation.qualification.services import may_be_undone, where_it_ends
 from annotation.regrading.earlier import decided_earlier
 from annotation.selectors import reading_pages
@@ -52,7 +52,8 @@ def upcoming(request: SignedInRequest, public_id: str) -> HttpResponse:
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save the decisions that the page had not sent yet, hand the work in, and return the next response.
 
-    ``{"decisions", "have"}``: ``have`` names the response that the page has prefetched. Without JSON, for a plain
+    ``{"decisions", "have"}``: ``have`` names the response that the page has prefetched. Where criteria lack something,
+    the refusal has the stored decisions, since some may have been made on another device. Without JSON, for a plain
     form: hand in and redirect to the next page.
     """
     if request.content_type != "application/json":
@@ -70,6 +71,8 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         if any(result["status"] != "saved" for result in results):
             raise Conflict(_("Not submitted yet: some changes were not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)
+    except services.Unanswered as refused:
+        return refusal(refused, results=results, stored=_stored_decisions(assignment))
     except DomainError as refused:
         return refusal(unsent(refused), results=results)
     return JsonResponse({"results": results} | _onwards(request, assignment, body["have"]))
@@ -90,6 +93,12 @@ def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
     except DomainError as refused:
         return refusal(refused)
     return JsonResponse(_onwards(request, assignment, body["have"]))
+
+
+def _stored_decisions(assignment: Assignment) -> dict[str, dict[str, Any]]:
+    """The decisions of the current round by criterion, as the page takes them up."""
+    rows = Decision.objects.filter(assignment=assignment, round=assignment.round)
+    return {str(row.criterion_id): payload.serialize_stored(row) for row in rows}
 
 
 def _onwards(request: SignedInRequest, assignment: Assignment, have: Any) -> dict[str, Any]:

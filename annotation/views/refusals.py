@@ -33,12 +33,13 @@ def unsent(refused: DomainError) -> DomainError:
     return refused
 
 
-def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
-    """A `DomainError` in the page's format; ``results``: the results of decisions that were handled before it.
+def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = (), **more: Any) -> HttpResponse:
+    """A `DomainError` in the page's format.
 
+    ``results``: the results of decisions that were handled before it; ``more``: what else the page takes up.
     ``closed`` is true where the batch is closed: nothing that waits in the browser can be sent any more.
     """
-    body: dict[str, Any] = {"detail": str(refused), "results": list(results)}
+    body: dict[str, Any] = {"detail": str(refused), "results": list(results), **more}
     if isinstance(refused, services.NoLongerOpen):
         body["reason"] = "no-longer-open"
     if isinstance(refused, BatchClosed):

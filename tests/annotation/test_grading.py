@@ -195,6 +195,10 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     assert answer.status_code == 422
     assert answer.json()["missing"] == [criteria[0]]
     assert [result["status"] for result in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
+    stored = answer.json()["stored"]  # for a page that does not show what another device decided
+    assert {key: (value["outcome"], value["version"]) for key, value in stored.items()} == {
+        str(criterion): ("met", 1) for criterion in criteria[1:]
+    }
     row.refresh_from_db()
     assert row.status == "draft"
     coming = client.get(f"/work/{row.public_id}/next/").json()
@@ -209,6 +213,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     late = save(client, row, criteria[0], "not_met", version=1)
     assert late.status_code == 409
     assert "its decisions can no longer be changed" in late.json()["detail"]
+    assert late.json()["reason"] == "no-longer-open"
     decide(upcoming, submit=False)
     assert client.get(f"/work/{upcoming.public_id}/next/").status_code == 204
     assert save_all(client, upcoming, [], "submit").json() == {"results": [], "next": None, "work": "/work/"}

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from annotation import services
 from annotation.models import Assignment, Decision
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.axe import axe_violations
@@ -129,3 +131,29 @@ def test_a_response_submitted_in_another_tab_is_final_in_this_one(new_page: NewP
     expect(page.locator("#submit")).to_have_count(0)
     expect(page.locator("#not-sent")).to_be_hidden()
     assert shown_outcomes(page) == ["met", "met", "met"]
+
+
+def test_a_refused_submission_shows_what_another_device_decided(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("422")
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    for criterion, outcome in zip(services.criteria_of(row)[:2], ("met", "not_met"), strict=True):
+        change = services.DecisionInput(criterion=criterion, outcome=outcome, note="from the tablet")
+        services.save_decision(assignment=row, annotator=workshop.annotator, change=change, at=timezone.now())
+    page.keyboard.press("Control+Enter")
+    refusal = page.locator("#refusal")
+    expect(refusal).to_contain_text("2 criteria have no decision yet.")
+    expect(refusal).to_contain_text(
+        "2 decisions were made in another tab or on another device, and are now shown here."
+    )
+    assert shown_outcomes(page) == ["met", "not_met", "", ""]
+    expect(page.locator("#graded-text")).to_have_text("2 / 4")
+    expect(page.locator(".criterion[data-lacks] .n")).to_have_text(["3", "4"])
+    # The page goes on from what is stored: nothing is asked, and nothing is overwritten unseen.
+    page.locator("#criteria .criterion").first.locator("[data-set=cannot_assess]").click()
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    expect(page.locator("#graded-text")).to_have_text("2 / 4")
+    page.wait_for_function("() => document.querySelector('#criteria [data-row]').dataset.version === '2'")
+    assert outcomes(row) == ["cannot_assess", "not_met"]

@@ -15,7 +15,7 @@ from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check,
 from annotation.selectors.eligibility import eligibility_of
 from annotation.selectors.languages_read import unreadable_pairs
 from annotation.services.notices import notify_of_passed_work
-from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.rules import NoLongerOpen, lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
 from annotation.services.slots.free_slots import annotators_of, free_slots, matching_cases, open_in_group, refusals
 from consilium.core.errors import Conflict, DomainError
@@ -213,7 +213,7 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
     )
     refuse_unless_open(row.batch)
     if row.status not in Assignment.OPEN:
-        raise Conflict(_("This response has already been submitted or released, so it cannot be skipped."))
+        raise NoLongerOpen(_("This response has already been submitted or released, so it cannot be skipped."))
     if row.purpose == Assignment.Purpose.QUALIFICATION and reason != Skip.Reason.LATER:
         raise DomainError(_("Responses of a qualification can be postponed but not released."))
     Skip.objects.create(assignment=row, reason=reason, note=note, created_at=at)

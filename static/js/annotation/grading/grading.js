@@ -24,9 +24,9 @@ import {
 import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } from "./grading_deciding.js";
 import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
-import { showUnsent } from "./grading_closed.js";
+import { showFinalState, showUnsent } from "./grading_closed.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
-import { conflicts, entriesOf } from "./grading_saving.js";
+import { conflicts, entriesOf, takeUpStored } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
 import { isUnchanged, lackOf, refuse, showSaving, summarise } from "./grading_status.js";
 import { lookForOtherTabs } from "./grading_tabs.js";
@@ -96,7 +96,9 @@ async function submit() {
       offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted"), label: text("undo_submission") });
       goOn(body);
     } else if (body?.missing) {
-      refuse(body.detail, body.missing);
+      const taken = takeUpStored(body.stored);
+      const changed = taken ? text(taken > 1 ? "taken_many" : "taken_one").replace("NUMBER", String(taken)) : "";
+      refuse([body.detail, changed].filter(Boolean).join(" "), body.missing);
       goTo(rowOf(body.missing[0]));
     } else {
       if (hasResults) refuse(body.detail);
@@ -131,6 +133,7 @@ async function skip(skipForm) {
     const have = sheet.prefetched?.id ?? "";
     const { status, body } = await ask("POST", sheetElement().dataset.skipUrl ?? "", { reason, note, have });
     if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+    else if (body?.reason === "no-longer-open") showFinalState();
     problem.hidden = status === 200;
     problem.textContent = body?.detail ?? text("lost");
     if (status !== 200) return;

@@ -1,11 +1,11 @@
 // @ts-check
 /* Evidence on the grading page: passages of the response for a criterion. While words are selected, a bar below the
    response names the criteria that they can go to: the one that was just decided, and the current one. */
-import { find, isTouch, targetWithin } from "../../core/page.js";
+import { element, find, isTouch, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { currentRow, rowInSight, rowOf, sheetElement } from "../shared/criteria.js";
-import { isStacked, showView } from "../shared/panes.js";
+import { bringIntoView, isStacked, showView } from "../shared/panes.js";
 import { pick, selectedSpan } from "../shared/passages.js";
 import { afterPress } from "../shared/press.js";
 import { evidenceOf } from "../shared/rows.js";
@@ -14,6 +14,8 @@ import { sheet } from "./grading_sheet.js";
 
 /** @typedef {import("../shared/decisions.js").Span} Span */
 
+const HEADING_PX = 48; // above the text of the response
+const UNDER_MESSAGE_PX = 200;
 const text = wordsOf("grading-words");
 
 /** The criterion that was decided last, unless it is the current one. */
@@ -51,8 +53,15 @@ export function attachEvidence(row = rowInSight()) {
   else {
     toast(naming(isTouch() ? "select_touch" : "select", row));
     showView("response");
+    if (isStacked()) showBeginning();
     pick((picked) => attach(row, picked));
   }
+}
+
+/** The heading of the response is not left under the message, which lies over the end of a narrow window. */
+function showBeginning() {
+  const { top } = element("response", HTMLElement).getBoundingClientRect();
+  if (top > 0) bringIntoView({ top: top - HEADING_PX, bottom: top + UNDER_MESSAGE_PX });
 }
 
 export function attachToLast() {

@@ -5,7 +5,7 @@ import { find } from "../../core/page.js";
 import { following, idOf, rowInSight, select } from "../shared/criteria.js";
 import { change } from "./grading_deciding.js";
 import { sheet } from "./grading_sheet.js";
-import { showView } from "../shared/panes.js";
+import { isStacked, showView } from "../shared/panes.js";
 import { afterPress } from "../shared/press.js";
 import { decisionOf, extraOf, showExtra } from "../shared/rows.js";
 
@@ -45,6 +45,8 @@ export function openNote(row = rowInSight(), { afterwards = "stay" } = {}) {
   field.value = row.dataset.note ?? "";
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
+  // In a narrow window it would be half under the bar at the bottom.
+  if (isStacked()) field.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {HTMLTextAreaElement} field */

@@ -10,13 +10,14 @@ import { startAsking } from "./grading_conflict.js";
 import { queue, sheet, startQueue } from "./grading_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./grading_status.js";
 import { broadcast, send, sendLeft, who } from "../shared/outbox.js";
-import { show } from "../shared/rows.js";
+import { decisionOf, show } from "../shared/rows.js";
 
 /**
  * @typedef {import("../../core/save_queue.js").Entry} SaveEntry
  * @typedef {import("../../core/save_queue.js").Halt} Halt
  * @typedef {import("../../core/server.js").Answer} Answer
  * @typedef {import("../shared/decisions.js").Entry} Entry
+ * @typedef {import("../shared/decisions.js").StoredDecision} StoredDecision
  */
 
 const MAX_AT_ONCE = 100;
@@ -91,6 +92,25 @@ function showHalt(halt, { body }) {
   if (halt === "refused") refuse(body?.detail ?? text("unsent"));
   else if (halt === "somebody") refuse(text("somebody"));
   else if (halt === "gone") toast(text("gone"), "error");
+}
+
+/**
+ * Shows decisions that were stored from another device since the page was loaded.
+ * @param {Record<string, StoredDecision> | undefined} stored by criterion
+ * @returns {number} how many
+ */
+export function takeUpStored(stored = {}) {
+  let count = 0;
+  for (const [id, current] of Object.entries(stored)) {
+    const row = rowOf(id);
+    if (!row || queue.pending.has(id) || current.version <= Number(row.dataset.version)) continue;
+    row.dataset.version = String(current.version);
+    if (!isSameDecision(decisionOf(row), current)) count += 1;
+    sheet.stored[id] = { ...current };
+    show(row, current);
+  }
+  if (count) summarise();
+  return count;
 }
 
 window.addEventListener("online", () => sendLeft(sheet.assignment));

@@ -51,9 +51,9 @@ export function rowInSight() {
 
 /**
  * @param {HTMLElement | null | undefined} target
- * @param {{ focus?: boolean }} [options]
+ * @param {{ focus?: boolean, scroll?: boolean }} [options] `scroll`: bring it into view
  */
-export function select(target, { focus = true } = {}) {
+export function select(target, { focus = true, scroll = true } = {}) {
   if (!target) return;
   for (const row of rows()) {
     const isCurrent = row === target;
@@ -66,7 +66,7 @@ export function select(target, { focus = true } = {}) {
   const changed = currentId !== idOf(target);
   currentId = idOf(target);
   if (focus) target.focus({ preventScroll: true });
-  reveal(target);
+  if (scroll) reveal(target);
   if (changed) document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { isFirst } }));
 }
 

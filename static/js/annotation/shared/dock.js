@@ -3,6 +3,7 @@
    the criteria are shown, and the button that ends the work. In a wide window it is not there. */
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { currentRow, move } from "./criteria.js";
+import { startFollowing } from "./follow_scrolling.js";
 import { showView, startPanes } from "./panes.js";
 
 /**
@@ -21,6 +22,7 @@ export function showInDock() {
   const box = text();
   const label = `${row.dataset.number}. ${words.textContent}`;
   if (box.textContent !== label) box.textContent = label;
+  showName(row);
   showSides(row);
   box.lang = words.closest("[lang]")?.getAttribute("lang") ?? "";
   for (const button of findAll(element("dock", HTMLElement), "[data-choose]", HTMLButtonElement)) {
@@ -28,6 +30,32 @@ export function showInDock() {
     button.disabled = !(own instanceof HTMLButtonElement) || own.disabled;
     button.setAttribute("aria-pressed", own?.getAttribute("aria-pressed") ?? "false");
   }
+}
+
+/**
+ * The list shows the current criterion by itself, and the bar then names it: "Criterion 7".
+ * @param {HTMLElement} row
+ */
+function showName(row) {
+  const name = find(element("dock", HTMLElement), "[data-dock-name]", HTMLElement);
+  const label = (name.dataset.dockName ?? "").replace("NUMBER", row.dataset.number ?? "");
+  if (name.textContent !== label) name.textContent = label;
+}
+
+/**
+ * Whether all is saved, also where the bar at the top scrolls away. Screen readers hear it there.
+ * @param {HTMLElement} dock
+ */
+function repeatSaving(dock) {
+  const box = document.getElementById("saved");
+  if (!box) return;
+  const copy = find(dock, "[data-dock-saved]", HTMLElement);
+  function put() {
+    copy.className = box?.className ?? "";
+    copy.textContent = box?.textContent ?? "";
+  }
+  new MutationObserver(put).observe(box, { attributes: true, childList: true, characterData: true, subtree: true });
+  put();
 }
 
 /**
@@ -59,6 +87,8 @@ export function startDock(actions) {
     else if (view === "response" || view === "criteria") showView(view);
     else if (targetWithin(event, "[data-dock-undo]")) actions.undo();
   });
+  repeatSaving(dock);
+  startFollowing();
   document.addEventListener("consilium:criterion", showInDock);
   document.addEventListener("consilium:sheet", startPanes);
   startPanes();

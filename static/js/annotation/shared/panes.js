@@ -87,7 +87,7 @@ export function startPanes() {
 }
 
 /* What is between the bars at the top and at the bottom, in pixels of the window. */
-function frame() {
+export function frame() {
   if (!isStacked()) return responsePane().getBoundingClientRect();
   const sizes = getComputedStyle(document.documentElement);
   const top = Number.parseFloat(sizes.getPropertyValue("--topbar-height")) || 0;

@@ -1,0 +1,132 @@
+"""The bar at the bottom of a narrow window decides a criterion that it names and that is in view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, ViewportSize, expect
+
+from annotation import services
+from annotation.models import Assignment, Batch, Decision
+from tests.annotation.conftest import build_workshop
+from tests.axe import axe_violations
+from tests.conftest import Watch
+from tests.overflow import cut_off
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+NewPage = Callable[..., Page]
+PHONE: ViewportSize = {"width": 390, "height": 844}
+ZOOMED: ViewportSize = {"width": 640, "height": 400}  # 1280 × 800 at 200%
+WHOLLY_IN_VIEW = """() => {
+    const box = document.querySelector(".criterion.current").getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= document.querySelector("#dock").getBoundingClientRect().top;
+}"""
+
+
+def open_criteria(page: Page, row: Assignment) -> None:
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.locator("#dock [data-show-view=criteria]").click()
+    expect(page.locator("#criteria")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [PHONE, ZOOMED], ids=["phone", "zoomed"])
+def test_the_bar_decides_the_criterion_that_is_in_view_and_names_it(new_page: NewPage, viewport: ViewportSize) -> None:
+    workshop = build_workshop(criteria=[1] * 30)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=viewport)
+    open_criteria(page, row)
+    name, current = page.locator("[data-dock-name]"), page.locator(".criterion.current .n")
+    expect(name).to_have_text("Criterion 1")
+    page.mouse.move(200, 150)
+    page.mouse.wheel(0, 20)  # criterion 1 stays in view, and current
+    page.wait_for_function("() => window.scrollY > 0")
+    expect(name).to_have_text("Criterion 1")
+    page.mouse.wheel(0, 1600)
+    page.wait_for_function("() => window.scrollY > 1500")
+    expect(name).not_to_have_text("Criterion 1")
+    page.wait_for_function(WHOLLY_IN_VIEW)
+    number = int(current.inner_text())
+    assert 5 < number < 30
+    expect(name).to_have_text(f"Criterion {number}")
+    expect(name).to_be_in_viewport(ratio=1)
+    assert cut_off(page) == []
+    assert axe_violations(page) == []
+    page.locator("#dock [data-choose=not_met]").click()
+    expect(name).to_have_text(f"Criterion {number + 1}")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    decision = Decision.objects.get(assignment=row)
+    assert decision.outcome == "not_met"
+    decided = page.locator(f"#criterion-{decision.criterion_id}")
+    expect(decided.locator(".n")).to_have_text(str(number))
+    page.wait_for_function(WHOLLY_IN_VIEW)
+    page.mouse.wheel(0, -5000)
+    expect(name).to_have_text("Criterion 1")
+
+
+def test_the_bar_says_in_a_low_window_that_decisions_wait(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=ZOOMED)
+    open_criteria(page, row)
+    page.context.set_offline(True)
+    page.locator("#dock [data-choose=met]").click()
+    saving = page.locator("[data-dock-saved]")
+    expect(saving).to_have_text("1 waiting, offline")
+    page.mouse.move(200, 150)
+    page.mouse.wheel(0, 300)
+    expect(page.locator("#saved")).not_to_be_in_viewport()
+    expect(saving).to_be_in_viewport(ratio=1)
+    page.locator("#dock [data-show-view=response]").click()
+    expect(saving).to_be_in_viewport(ratio=1)
+    assert cut_off(page) == []
+    page.context.set_offline(False)
+    expect(saving).to_contain_text("Saved")
+
+
+def test_a_wide_window_does_not_cut_off_what_the_page_says_about_saving(new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    workshop = build_workshop(criteria=[1] * 30)
+    Batch.objects.filter(pk=workshop.batch.pk).update(title="Calibration: physicians’ responses, second round")
+    row = workshop.queue()[0]
+    first = services.criteria_of(row)[0]
+    services.save_decision(
+        assignment=row,
+        annotator=workshop.annotator,
+        change=services.DecisionInput(criterion=first, outcome="met"),
+        at=timezone.now() - timedelta(days=3),
+    )
+    page = new_page(workshop.annotator)
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    saving = page.locator("#saved")
+    expect(saving).to_have_text(re.compile(r"^Saved \d+ \w+\.? \d{4}"))
+    assert saving.evaluate("box => box.scrollWidth <= box.clientWidth")
+    expect(page.get_by_role("button", name="Submit")).to_be_in_viewport(ratio=1)
+    page.context.set_offline(True)
+    for _ in range(12):
+        page.keyboard.press("m")
+    expect(saving).to_have_text("12 waiting, offline")
+    assert saving.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert cut_off(page) == []
+    page.context.set_offline(False)
+    expect(saving).to_contain_text("Saved")
+
+
+def test_the_note_that_is_asked_for_is_not_under_the_bar(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 8, explain_cannot_assess=True)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=ZOOMED)
+    open_criteria(page, row)
+    page.locator("#dock [data-choose=cannot_assess]").click()
+    field = page.locator(".criterion.current textarea[data-note]")
+    expect(field).to_be_focused()
+    page.wait_for_function(
+        """() => document.activeElement.getBoundingClientRect().bottom
+            <= document.querySelector("#dock").getBoundingClientRect().top"""
+    )
