@@ -539,7 +539,7 @@ def test_cases_that_wait_in_an_open_audit_are_not_drawn_for_another(client: Clie
     draw = reverse("rubrics:audit-draw", args=["own"])
     preview = " ".join(client.get(draw, {**form, "share": "100"}).content.decode().split())
     assert "<b>2</b> cases of 2" in preview
-    assert "2 cases are left out, because they are waiting in another open audit." in preview
+    assert "2 cases are not included, because they are waiting in another open audit." in preview
     second = create_audit(
         benchmark=benchmark, terms=AuditTerms("Second", share=1, filter=CaseFilter("never")), by=None, at=AT
     )
