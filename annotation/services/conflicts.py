@@ -37,6 +37,7 @@ class Vote:
     borderline: bool
     evidence: list[dict[str, object]]
     amended_because: str  # the checker's reason; empty where the annotator's own decision counts
+    given: str = ""  # the annotator's own outcome, where a checker amended it
 
 
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
@@ -65,8 +66,9 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
         if decision.round != row.round:
             continue
         outcome, reason = amendments.get((row.pk, decision.criterion_id), (decision.outcome, ""))
+        given = (decision.outcome or "") if reason else ""
         votes.setdefault(decision.criterion_id, []).append(
-            Vote(row.public_id, outcome or "", decision.note, decision.borderline, decision.evidence, reason)
+            Vote(row.public_id, outcome or "", decision.note, decision.borderline, decision.evidence, reason, given)
         )
     return votes
 

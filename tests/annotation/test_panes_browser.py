@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation import services
+from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Decision, Ruling
 from tests.annotation.conftest import TEXT, build_workshop
 from tests.axe import axe_violations
@@ -509,3 +509,55 @@ def test_the_lists_show_all_of_a_row_on_a_phone(new_page: NewPage) -> None:
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
     assert page.locator(".table-wrap").evaluate("box => box.scrollWidth - box.clientWidth") == 0
     assert cut_off(page) == []
+
+
+def test_a_phone_shows_that_a_criterion_is_amended_beside_the_response(new_page: NewPage) -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "not_met")
+    Decision.objects.filter(assignment=row).update(note="A dose is missing.", borderline=True)
+    page = new_page(workshop.checker, viewport=PHONE, has_touch=True)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    signs, bar = page.locator("#dock [data-dock-signs]"), page.locator("#dock")
+    expect(signs).to_be_visible()
+    expect(signs).to_contain_text("borderline")
+    expect(signs).to_contain_text("A dose is missing.")
+    bar.locator("[data-choose=met]").tap()  # the field for the reason opens in the list
+    expect(page.locator("[data-reason]:visible")).to_be_focused()
+    for place in (page.locator(".criterion.current [data-set=met]"), bar.locator("[data-choose=met]")):
+        expect(place).to_have_attribute("aria-pressed", "true")
+    page.keyboard.type("The dose is in line 2.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".criterion").first).to_have_attribute("data-version", "1")
+    bar.locator("[data-show-view=response]").tap()
+    expect(signs).to_contain_text("amended")
+    expect(signs).to_contain_text("The dose is in line 2.")
+    assert cut_off(page) == []
+
+
+def test_an_adjudicator_reads_what_a_checker_amended_also_on_a_phone(new_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2, check_policy="all")
+    response = workshop.queue()[0].response_id
+    for row in Assignment.objects.filter(batch=workshop.batch, response=response).order_by("pk"):
+        decide(row, "met")
+    waiting = access.waiting_checks(workshop.checker)
+    for reason in ("", "The meaning is there."):
+        row = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+        assert row is not None
+        if reason:
+            first = Decision.objects.filter(assignment=row).order_by("criterion").values_list("criterion", flat=True)[0]
+            services.amend(
+                assignment=row, checker=workshop.checker, criterion=first, outcome="cannot_assess", reason=reason,
+                at=timezone.now(),
+            )  # fmt: skip
+        services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+    page = new_page(workshop.adjudicator, viewport=PHONE, has_touch=True)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Claim next").click()
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    words = re.compile(r"Amended by the checker from\s+Met\s+The meaning is there\.")
+    expect(page.locator("#dock [data-dock-sides]")).to_contain_text(words)
+    page.locator("#dock [data-show-view=criteria]").tap()
+    expect(page.locator(".criterion.current .sides")).to_contain_text(words)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation import access, services
-from annotation.models import Amendment, Decision, Ruling
+from annotation.models import Amendment, Check, Decision, Ruling
 from tests.annotation.conftest import build_workshop
 from tests.axe import axe_violations
 from tests.conftest import Watch
@@ -423,3 +423,21 @@ def test_a_change_that_waits_is_shown_as_it_will_be(new_page: NewPage, watch: Wa
     page.keyboard.press("n")  # the annotator's own outcome
     expect(row).to_have_attribute("data-version", "2")
     expect(page.locator("#summary")).to_have_text("0 amended")
+
+
+def test_accepting_asks_about_a_note_that_was_written_for_a_return(new_page: NewPage) -> None:
+    page = checking(new_page)
+    page.keyboard.press("r")
+    page.locator("#send-back").get_by_label("Note").fill("Please look again.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#send-back")).to_be_hidden()
+    page.keyboard.press("Control+Enter")
+    dialog = page.locator("#accept-check")
+    expect(dialog).to_contain_text("You wrote a note for returning this work.")
+    assert Check.objects.get().result == ""
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    page.get_by_role("button", name=re.compile("^Accept")).click()
+    dialog.get_by_role("button", name="Accept without the note").click()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert Check.objects.values_list("result", "note").get() == ("accepted", "")

@@ -81,6 +81,7 @@ def test_marked_criteria_go_to_the_annotator_and_come_back_answered(new_page: Ne
     expect(own.locator(".criterion.current .n")).to_have_text("1")
     own.keyboard.press("Control+Enter")
     expect(own.locator("#refusal")).to_contain_text("2 criteria still need your review")
+    expect(own.locator("[data-filter=review]")).to_have_attribute("aria-pressed", "true")  # as before
     field = own.locator(".criterion.current [data-answer-field]")
     expect(field).to_be_focused()
     left, count = own.locator("[data-left-to-review]"), own.locator("[data-count=review]")

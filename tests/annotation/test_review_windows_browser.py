@@ -153,6 +153,7 @@ def test_a_second_tab_shows_what_was_amended_before_it_accepts(new_page: NewPage
     expect(other.locator(".criterion.current [data-reason]")).to_be_focused()
     other.keyboard.press("Control+Enter")
     expect(other.locator("#refusal")).to_contain_text("1 criterion was changed in another tab or on another device.")
+    expect(other.locator("#refusal")).to_contain_text("Changed: criterion 2.")
     expect(other.locator(".criterion.current .n")).to_have_text("2")
     expect(other.locator(".criterion.current")).to_contain_text("No dose is named.")
     expect(other.locator("#summary")).to_contain_text("1 amended")

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.core.paginator import Paginator
 from django.template import engines
-from django.utils import timezone
+from django.utils import timezone, translation
 
 NOW = datetime(2026, 3, 10, 15, 0, tzinfo=UTC)
 
@@ -75,6 +75,13 @@ def test_when_says_how_long_ago_for_a_week(age: timedelta, words: str) -> None:
     html = render("{{ x|when }}", x=NOW - age)
     assert html.endswith(f">{words}</time>")
     assert f'datetime="{(NOW - age).isoformat()}"' in html
+
+
+@pytest.mark.parametrize(("age", "words"), [(timedelta(days=3), "3\xa0天前"), (timedelta(hours=2), "2\xa0小时前")])
+@time_machine.travel(NOW, tick=False)
+def test_when_counts_days_in_chinese_as_people_do(age: timedelta, words: str) -> None:
+    with translation.override("zh-hans"):
+        assert words in render("{{ x|when }}", x=NOW - age)
 
 
 def test_times_are_shown_in_the_zone_of_the_reader() -> None:

@@ -116,7 +116,8 @@ async function submit() {
 
 /** @param {HTMLElement | null} row that lacks a decision, or the note on it */
 function goTo(row) {
-  applyFilter("all");
+  // The filter of what is to be reviewed again stays where it shows the criterion.
+  if (!row || !shownRows().includes(row)) applyFilter("all");
   select(row);
   if (row && lackOf(row) === "note") openNote(row);
   else if (row && lackOf(row) === "review") openAnswer(row);

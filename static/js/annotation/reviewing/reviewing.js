@@ -133,7 +133,8 @@ async function finishNow(url, values, showMessage) {
     forgetKept();
     const { finishUrl, undoUrl } = sheetElement().dataset;
     const done = messageOf(answer) || text(sheet.adjudicating ? "adjudicated" : "accepted");
-    if (url === finishUrl) offerUndo({ url: undoUrl, text: done });
+    const label = text(sheet.adjudicating ? "undo_adjudication" : "undo_acceptance");
+    if (url === finishUrl) offerUndo({ url: undoUrl, text: done, label });
     else endOffer();
     return !goToNext(answer);
   }
@@ -147,7 +148,8 @@ async function finishNow(url, values, showMessage) {
     const changed = status === 409 ? await showStored() : [];
     if (changed.length) {
       returnDialog?.close(); // what changed is under it; its note is kept
-      showOnPage(sentenceOf(html));
+      showOnPage(`${sentenceOf(html)} ${changedIn(changed)}`);
+      applyFilter("all");
       select(rowOf(changed[0]));
     } else {
       showMessage(sentenceOf(html));
@@ -156,6 +158,17 @@ async function finishNow(url, values, showMessage) {
     }
   }
   return false;
+}
+
+/** @param {string[]} numbers */
+function listOf(numbers) {
+  return new Intl.ListFormat(document.documentElement.lang).format(numbers);
+}
+
+/** @param {string[]} ids of criteria */
+function changedIn(ids) {
+  const numbers = ids.map((id) => rowOf(id)?.dataset.number ?? "");
+  return text(ids.length === 1 ? "changed_one" : "changed_many").replace("NUMBERS", listOf(numbers));
 }
 
 /**
@@ -221,7 +234,13 @@ function showOnPage(message, row) {
   refuse(message, { about: row && idOf(row) });
 }
 
-function accept() {
+/** @param {{ withoutNote?: boolean }} [options] `withoutNote`: a note that was written for a return is given up */
+function accept({ withoutNote = false } = {}) {
+  const dialog = optionalElement("accept-check", HTMLDialogElement);
+  if (dialog && !withoutNote && sheet.writable && keptEntries().note?.note?.trim()) {
+    if (!dialog.open) dialog.showModal();
+    return;
+  }
   if (finishForm) finish(sheetElement().dataset.finishUrl ?? "", {}, showOnPage);
 }
 
@@ -257,8 +276,7 @@ function sendBack() {
 function showMarked() {
   const line = element("marked-criteria", HTMLElement);
   const numbers = rows().flatMap(({ dataset }) => (dataset.marked ? [dataset.number ?? ""] : []));
-  const names = new Intl.ListFormat(document.documentElement.lang).format(numbers);
-  line.textContent = text(numbers.length === 1 ? "marked_one" : "marked_many").replace("NUMBERS", names);
+  line.textContent = text(numbers.length === 1 ? "marked_one" : "marked_many").replace("NUMBERS", listOf(numbers));
   line.hidden = !numbers.length;
 }
 
@@ -274,7 +292,9 @@ function openReturn() {
 
 finishForm?.addEventListener("submit", (event) => {
   event.preventDefault();
-  accept();
+  const dialog = event.submitter?.closest("dialog");
+  dialog?.close();
+  accept({ withoutNote: Boolean(dialog) });
 });
 returnForm?.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -51,7 +51,9 @@ export function summarise() {
   const amended = all.filter((row) => row.dataset.amended).length;
   const marked = all.filter((row) => row.dataset.marked).length;
   if (summary) {
-    summary.textContent = `${amended} ${summary.dataset.one}${marked ? ` · ${marked} ${text("to_review")}` : ""}`;
+    const counts = [text("amended_number").replace("NUMBER", String(amended))];
+    if (marked) counts.push(text("to_review_number").replace("NUMBER", String(marked)));
+    summary.textContent = counts.join(" · ");
   }
   const bar = optionalElement("graded", HTMLProgressElement);
   if (!bar) return;

@@ -3,6 +3,7 @@
    the criteria are shown, and the button that ends the work. In a wide window it is not there. */
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { currentRow, move } from "./criteria.js";
+import { signsOfCheck, signsOfSide } from "./dock_signs.js";
 import { startFollowing } from "./follow_scrolling.js";
 import { showView, startPanes } from "./panes.js";
 
@@ -24,6 +25,7 @@ export function showInDock() {
   if (box.textContent !== label) box.textContent = label;
   showName(row);
   showSides(row);
+  showSigns(row);
   box.lang = words.closest("[lang]")?.getAttribute("lang") ?? "";
   for (const button of findAll(element("dock", HTMLElement), "[data-choose]", HTMLButtonElement)) {
     const own = row.querySelector(`[data-set="${button.dataset.choose}"]`);
@@ -64,13 +66,17 @@ function repeatSaving(dock) {
  */
 function showSides(row) {
   const place = find(element("dock", HTMLElement), "[data-dock-sides]", HTMLElement);
-  const sides = findAll(row, ".sides > .side", HTMLElement).map((side) => {
-    const item = document.createElement("span");
-    item.append(...findAll(side, ":scope > b, :scope > .outcome", HTMLElement).map((part) => part.cloneNode(true)));
-    return item;
-  });
+  const sides = findAll(row, ".sides > .side", HTMLElement).map(signsOfSide);
   place.replaceChildren(...sides);
   place.hidden = !sides.length;
+}
+
+/** @param {HTMLElement} row */
+function showSigns(row) {
+  const place = find(element("dock", HTMLElement), "[data-dock-signs]", HTMLElement);
+  const signs = signsOfCheck(row);
+  place.replaceChildren(...signs);
+  place.hidden = !signs.length;
 }
 
 /** @param {DockActions} actions */
