@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from agreement.calibration.thresholds import LARGEST_K
 from agreement.planning import study_plan
-from agreement.planning.forms import PlanForm, usual
+from agreement.planning.forms import PlanForm, in_full, usual
 from agreement.powered.powered_scores import MEASURES
 from consilium.core.filters import checked
 from consilium.core.model_schemas import rows_field
@@ -38,7 +38,10 @@ class Planning(APIView):
         parameters=[
             OpenApiParameter("judge", str, required=True, description="The judge, as the list of raters names it."),
             OpenApiParameter(
-                "reference", str, required=True, description="The physicians, as the list of raters names them."
+                "reference",
+                str,
+                required=True,
+                description="The physicians, as the list of raters names them; `group:A` is `group:A@checked`.",
             ),
             OpenApiParameter(
                 "measure", str, enum=MEASURES, description="Which score is planned. Default `rubric_accuracy`."
@@ -68,7 +71,7 @@ class Planning(APIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
-        form = PlanForm(benchmark, {**usual(benchmark), **request.query_params.dict()})
+        form = PlanForm(benchmark, in_full(benchmark, {**usual(benchmark), **request.query_params.dict()}))
         checked(form)
         plan = study_plan.plan(benchmark, form.question)
         return Response(

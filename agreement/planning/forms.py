@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -15,6 +16,7 @@ from agreement.planning.study_plan import Question
 from agreement.powered.powered_scores import MEASURES
 from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from rubrics.models import Benchmark, Case
+from scoring.selectors.raters import UnknownRater, resolve_rater
 
 _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}
 
@@ -88,6 +90,15 @@ def usual(benchmark: Benchmark) -> dict[str, Any]:
     return {name: fresh.fields[name].initial for name in names}
 
 
+def in_full(benchmark: Benchmark, given: dict[str, Any]) -> dict[str, Any]:
+    """The values with each rater by its full name, as reports take them: ``group:A`` is ``group:A@checked``."""
+    raters = {name: given[name] for name in ("judge", "reference", "other") if given.get(name)}
+    for name, text in raters.items():
+        with suppress(UnknownRater):  # the form names those that there are
+            raters[name] = resolve_rater(benchmark, text).label
+    return {**given, **raters}
+
+
 def filled(benchmark: Benchmark, given: Any) -> dict[str, Any]:
     """The values that a link gives, and the defaults for the rest; empty where it gives none at all."""
     fresh = PlanForm(benchmark)
@@ -98,4 +109,4 @@ def filled(benchmark: Benchmark, given: Any) -> dict[str, Any]:
         for name in ("judge", "reference")
     }
     usual = {name: field.initial for name, field in fresh.fields.items() if field.initial is not None}
-    return {**first, **usual, **{name: given[name] for name in fresh.fields if given.get(name)}}
+    return in_full(benchmark, {**first, **usual, **{name: given[name] for name in fresh.fields if given.get(name)}})

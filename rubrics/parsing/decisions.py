@@ -214,8 +214,9 @@ def read_table(
     """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
 
     A byte order mark is accepted here: spreadsheets write one. The header must name at least one of ``columns``, and
-    all that are ``required`` (or that this gives for the header; ``a|b`` is one of both); it decides which of `DELIMITERS` separates the cells. With ``keep_empty`` a row has every
-    column of the header, an empty cell as "". A fault of the header names the columns ``named``, or else ``columns``.
+    all that are ``required``, or that this gives for the header (``a|b``: one of both). It decides which of
+    `DELIMITERS` separates the cells. With ``keep_empty`` a row has every column of the header, an empty cell as "". A
+    fault of the header names the columns ``named``, or else ``columns``.
     """
     record = CsvRecord()
     lines = LineReader(

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, Pages, valid
-from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError, FaultsRefused
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.model_schemas import described_field
 from consilium.core.parameters import whole_number
@@ -242,7 +242,8 @@ def _named(work: Any) -> None:
     try:
         work()
     except publishing.NotReady as refused:
-        raise ImportRefused(refused.errors) from refused
+        detail = " ".join([str(refused), *(str(error.message) for error in refused.errors)])
+        raise FaultsRefused(refused.errors, detail=detail) from refused
 
 
 @extend_schema(request=NoteSerializer, responses=VersionSerializer(many=True), operation_id="rubric_send_to_review")

@@ -92,6 +92,23 @@ def test_mf1_is_only_in_the_rows_of_all_groups(report: Report, admin: Client) ->
     assert (whole["group"], whole["slice"], whole["mf1"], whole["n_pairs"]) == ("", "all", "1.0", "6")
 
 
+def test_with_three_groups_the_note_says_that_mf1_is_of_two(report: Report, admin: Client) -> None:
+    group(report.benchmark, "C", {"w": [("case-0", "alpha")]}, 0)
+    again = services.create_report(
+        benchmark=report.benchmark, kind="scores", parameters={"rater": "group:A", "k": 1}, by=None, at=timezone.now()
+    )
+    services.run(report_id=again.pk, clock=timezone.now)
+    again.refresh_from_db()
+    whole = rows_of(admin, again)[0]
+    assert (whole["group"], whole["mf1"], whole["n_pairs"]) == ("", "", "")
+    assert whole["note"] == (
+        "mf1: it is computed for exactly two expert groups with submitted work, and there are 3; "
+        "to compare two of them, create an agreement report"
+    )
+    page = admin.get(place(again))
+    assert page.status_code == 200 and "there are 3" in page.content.decode()
+
+
 def test_the_page_has_a_column_for_the_group(report: Report, admin: Client) -> None:
     page = admin.get(place(report))
     assert [(row["group"], row["label"], row["n_annotators"]) for row in page.context["counts"]] == [

@@ -380,7 +380,13 @@ def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> No
     assert client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", {"k": 1}).status_code == 400
     # What is not said is as the page has it; how narrow, has to be said.
     least = {"judge": "Judge", "reference": "group:A@checked", "half_width": 12}
-    assert client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", least).status_code == 200
+    plan = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", least)
+    assert plan.status_code == 200
+    # As reports take it, without the stage.
+    short = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", {**least, "reference": "group:A"})
+    assert (short.status_code, short.json()) == (200, plan.json())
+    unknown = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", {**least, "reference": "group:Z"})
+    assert (unknown.status_code, "group:A@checked" in unknown.json()["reference"][0]) == (400, True)
     narrow = client.get(address, {"judge": "Judge", "half_width": "0.01"}).content.decode()
     assert "out of reach: physicians on all 24 cases give" in narrow
     with pytest.raises(CommandError, match="half-width"):

@@ -409,6 +409,16 @@ def test_the_api_goes_the_same_way(case: Case, client: Client) -> None:
     assert refused.status_code == 422 and refused.json()["errors"][0]["line"] == 1
     write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
     assert post(f"{case_url}send-to-review/", {"note": "Clearer", "status": "published"}).status_code == 400
+    refused = post(f"{case_url}send-to-review/", {"note": ""})
+    assert (refused.status_code, refused.json()) == (
+        422,
+        {
+            "detail": "1 problem must be fixed before this rubric can be sent to review. "
+            "Describe what changed, and why.",
+            "errors": [{"line": 0, "field": "note", "message": "Describe what changed, and why."}],
+            "error_total": 1,
+        },
+    )
     assert post(f"{at}drafts/send/", {"cases": [case.public_id], "note": "Why"}).json()["done"] == [case.public_id]
     client.force_login(reviewer)
     (waiting,) = client.get(f"{at}reviews/").json()["results"]
