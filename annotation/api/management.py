@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
 from annotation.api import serializers
 from annotation.api.named_groups import group_of_field
@@ -25,6 +24,7 @@ from annotation.selectors.progress import conflicts_by_groups
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.errors import Conflict
 from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.api.invitations import invitation_fields
 from rubrics.models import Benchmark
 
 
@@ -79,14 +79,8 @@ def members(request: Request, slug: str, public_id: str) -> Response:
         at=timezone.now(),
         **_valid(serializers.MemberSerializer(data=request.data)),
     )
-    answer = {**_members(row, [membership], administers=True)[0], **_invitation(issued)}
+    answer = {**_members(row, [membership], administers=True)[0], **invitation_fields(issued)}
     return Response(answer, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
-
-
-def _invitation(issued: IssuedInvitation | None) -> dict[str, str]:
-    if issued is None:
-        return {"invitation": "none", "link": "", "warning": ""}
-    return {"invitation": issued.way, "link": issued.link, "warning": issued.warning}
 
 
 def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from consilium.core.limits import (
 )
 from consilium.core.model_schemas import described_field
 from consilium.core.schema import stale, unanswered
+from rubrics.api.invitations import InvitedSerializer
 from rubrics.models import Candidate
 
 Plain = serializers.Serializer[Any]
@@ -55,21 +56,8 @@ class MemberSerializer(StrictSerializer, Plain):
     capacity = serializers.IntegerField(read_only=True, allow_null=True, help_text="Most responses open at a time.")
 
 
-class NewMemberSerializer(MemberSerializer):
+class NewMemberSerializer(InvitedSerializer, MemberSerializer):
     """A member who was just added, and how they hear of it."""
-
-    invitation = serializers.ChoiceField(
-        choices=["mail", "link", "link_before", "operator", "link_elsewhere", "none"],
-        read_only=True,
-        help_text="`mail`: sent to the address. `link`: no mail server is set; hand `link` on. `link_before`: one that "
-        "was given before still works. `operator`: no mail server is set, and the account has a password or a part "
-        "elsewhere already; the server administrator makes the link. `link_elsewhere`: the person has signed in "
-        "before, by a link that another admin passed on; read `warning`. `none`: the person has signed in before.",
-    )
-    link = serializers.CharField(
-        read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where emailed."
-    )
-    warning = serializers.CharField(read_only=True, help_text="Says who else may have the password; mostly empty.")
 
 
 class MemberChangeSerializer(StrictSerializer, Plain):

@@ -163,7 +163,7 @@ def checks(request: Request) -> Response:
 @extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.CheckSerializer, 204: None})
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
-    """Take what you check next: a check that you hold, else the longest waiting one; 204 if there is none."""
+    """Take what you check next: a check that you have claimed, else the longest waiting one; 204 if there is none."""
     held = access.held_checks(request.user).exclude(batch__status=Batch.Status.PAUSED)
     held = in_benchmark(request, held, "batch__group__benchmark").order_by("submitted_at", "pk")
     if (row := held.first()) is not None:
@@ -317,7 +317,7 @@ def adjudications(request: Request) -> Response:
 @extend_schema(request=None, parameters=[BENCHMARK], responses={200: serializers.AdjudicationSerializer, 204: None})
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
-    """Take what you adjudicate next: a conflict that you hold, else that of lowest agreement; 204 if there is none."""
+    """Take what you adjudicate next: one that you have claimed, else that of lowest agreement; 204 if there is none."""
     waiting = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
     held = waiting.filter(adjudicator=request.user.pk).exclude(access.in_paused_batch()).order_by("agreement", "pk")
     if (row := held.first()) is not None:

@@ -75,6 +75,7 @@ def unanswered(name: str, missing: serializers.Field[Any, Any, Any, Any]) -> typ
 # where that is not the part itself.
 _AREAS = {
     "authors": "people",
+    "staff": "people",
     "groups": "people",
     "write": "writing cases",
     "writing": "writing responses",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, parser_classes
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.filters import checked, declared
-from consilium.core.schema import RefusalSerializer
 from rubrics import access, models, services
 from rubrics.api import serializers
 from rubrics.api.named import named_candidate, named_case
@@ -40,7 +40,7 @@ def me(request: Request) -> User:
 @extend_schema(
     methods=["POST"],
     request=serializers.NewBenchmarkSerializer,
-    responses={201: serializers.BenchmarkSerializer, 404: RefusalSerializer},
+    responses={201: serializers.BenchmarkSerializer},
 )
 @api_view(["GET", "POST"])
 def benchmarks(request: Request) -> Response:
@@ -50,7 +50,7 @@ def benchmarks(request: Request) -> Response:
             request, models.Benchmark.objects.run_by(request.user).order_by("slug"), serializers.BenchmarkSerializer
         )
     if not me(request).is_staff:
-        raise NotFound
+        raise PermissionDenied(_("Only people who administer the server can create a benchmark."))
     benchmark = services.create_benchmark(
         by=me(request), **valid(serializers.NewBenchmarkSerializer(data=request.data))
     )

@@ -12,7 +12,7 @@ from rubrics.services.import_jobs import create_import, repeat_import, restart_i
 from rubrics.services.import_responses import add_responses, check_response_options, import_responses
 from rubrics.services.import_rubrics import check_rubric_options, import_rubrics
 from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
-from rubrics.services.roles import LastAdmin, grant_role, withdraw_role
+from rubrics.services.roles import LastAdmin, grant_role, invite_to_run, withdraw_role
 
 __all__ = [
     "LastAdmin",
@@ -28,6 +28,7 @@ __all__ = [
     "import_cases",
     "import_responses",
     "import_rubrics",
+    "invite_to_run",
     "repeat_import",
     "replace_maps",
     "request_revision",

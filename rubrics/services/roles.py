@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.services import invitations
+from accounts.services import invitations, person_of
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, BenchmarkRole
 
@@ -45,6 +46,19 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
             % {"person": user}
         ) from error
     return row
+
+
+@transaction.atomic
+def invite_to_run(
+    *, benchmark: Benchmark, email: str, name: str = "", role: str, by: User, at: datetime
+) -> tuple[BenchmarkRole, invitations.IssuedInvitation | None]:
+    """`grant_role`, and notify the person: by an invitation if they have never signed in, otherwise by a notice."""
+    person = person_of(email=email, name=name)
+    row = grant_role(benchmark=benchmark, user=person, role=role)
+    slug = benchmark.slug
+    url = reverse("rubrics:overview", args=[slug])
+    issued = invitations.invite(user=person, scope=slug, title=benchmark.title, part=role, by=by, at=at, url=url)
+    return row, issued
 
 
 @transaction.atomic

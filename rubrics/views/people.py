@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -11,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.services import invitations, person_of
+from accounts.services import invitations
 from accounts.views.invitation_link import after_inviting
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -29,23 +28,19 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            with transaction.atomic():
-                person = person_of(email=data["email"], name=data["name"])
-                services.grant_role(benchmark=benchmark, user=person, role=data["role"])
-                invitation = invitations.invite(
-                    user=person,
-                    scope=slug,
-                    title=benchmark.title,
-                    part=data["role"],
-                    by=request.user,
-                    at=timezone.now(),
-                    url=reverse("rubrics:overview", args=[slug]),
-                )
+            row, invitation = services.invite_to_run(
+                benchmark=benchmark,
+                email=data["email"],
+                name=data["name"],
+                role=data["role"],
+                by=request.user,
+                at=timezone.now(),
+            )
         except DomainError as refused:
             form.add_error("email", str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("%(person)s can now run this benchmark.") % {"person": person})
+            messages.success(request, _("%(person)s can now run this benchmark.") % {"person": row.user})
             back = reverse("rubrics:people", args=[slug])
             return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     rows = list(benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk"))

@@ -531,6 +531,8 @@ ENDPOINTS |= {
     "api:api-write-cases": Endpoint(WRITERS, slug),
     "api:api-write-case": Endpoint(WRITERS, a_draft_case),
     "api:api-write-privacy": Endpoint(WRITERS, a_draft_case),
+    "api:api-staff": Endpoint(ADMIN, slug),
+    "api:api-staff-member": Endpoint(ADMIN, of(role=lambda world: world.role), writes_only=True),
     "api:api-authors": Endpoint(ADMIN, slug),
     "api:api-author": Endpoint(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
     "api:api-candidates": Endpoint(STAFF, slug),

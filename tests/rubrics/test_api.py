@@ -14,10 +14,19 @@ from rest_framework.response import Response as Answer
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
+from accounts.models import Invitation
 from consilium.core.parameters import DeclaredParameters
 from rubrics.models import Benchmark, Candidate, ImportJob, Response
 from rubrics.services import import_jobs
-from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    member,
+)
 
 pytestmark = pytest.mark.django_db
 ROOT = "/api/v1/benchmarks/"
@@ -100,7 +109,7 @@ def test_benchmarks_are_listed_made_and_described(admin, researcher, benchmark) 
     response = admin.send("", {"slug": "second", "title": "Second"})
     assert (response.status_code, response.json()["slug"]) == (201, "second")
     assert admin.send("", {"slug": "second", "title": "Again"}).status_code == 409
-    assert researcher.send("", {"slug": "third", "title": "Third"}).status_code == 404
+    assert researcher.send("", {"slug": "third", "title": "Third"}).status_code == 403
     changed = admin.send("bench/", {"rule_sheet": "All parts."}, "patch")
     assert (changed.status_code, changed.json()["rule_sheet"]) == (200, "All parts.")
     assert changed.json()["title"] == benchmark.title
@@ -283,6 +292,33 @@ def test_a_preview_lists_the_faults_where_an_import_does(researcher, benchmark) 
     job = ImportJob.objects.get(public_id=upload("false").json()["id"])
     assert job.options == {}
     job.file.delete()
+
+
+def test_an_admin_adds_people_who_run_the_benchmark(admin, researcher, benchmark) -> None:
+    body = {"email": "New.Person@example.org", "name": "Dr. New", "role": "researcher"}
+    assert researcher.get("bench/staff/").status_code == 404
+    assert researcher.send("bench/staff/", body).status_code == 404
+    answer = admin.send("bench/staff/", body)
+    assert answer.status_code == 201, answer.content
+    added = answer.json()
+    assert (added["email"], added["name"], added["role"]) == ("new.person@example.org", "Dr. New", "researcher")
+    assert Invitation.objects.get().user.email == "new.person@example.org"
+    assert added["invitation"] in ("mail", "link") and answer["Cache-Control"] == "no-store"
+    assert benchmark.roles.get(pk=added["id"]).role == "researcher"
+    # The same address again, with another role, is the same person.
+    assert admin.send("bench/staff/", {**body, "role": "admin"}).json()["id"] == added["id"]
+    assert [row["role"] for row in admin.get("bench/staff/").json()] == ["admin", "admin", "researcher"]
+    for wrong in ({**body, "role": "author"}, {**body, "email": "x"}, {"role": "admin"}, {**body, "active": False}):
+        assert admin.send("bench/staff/", wrong).status_code == 400, wrong
+    assert admin.send(f"bench/staff/{added['id']}/", {"active": False}, "patch").json()["active"] is False
+    own = benchmark.roles.get(role="admin", active=True).pk
+    last = admin.send(f"bench/staff/{own}/", {"active": False}, "patch")
+    assert (last.status_code, "at least one admin" in last.json()["detail"]) == (422, True)
+    # A physician of a group of the benchmark must not see the names of its candidates.
+    physician = member(ExpertGroupFactory(benchmark=benchmark), "annotator")
+    refused = admin.send("bench/staff/", {"email": physician.email, "role": "researcher"})
+    assert (refused.status_code, "expert group" in refused.json()["detail"]) == (422, True)
+    assert not benchmark.roles.filter(user=physician).exists()
 
 
 def test_nobody_else_gets_in(benchmark) -> None:

@@ -270,9 +270,9 @@ def test_a_note_is_no_longer_than_on_the_page() -> None:
     [
         ("case,case\nx,y\n", 1, "twice"),
         ("what,ever\n1,2\n", 1, "must name the columns"),
-        ('case,candidate\n"open,2\n', 2, "not valid CSV"),
-        (b"case,candidate\n\xff,1\n", 2, "not UTF-8"),
-        ("case,candidate\na\x00b,1\n", 2, "NUL"),
+        ('case,candidate,criterion,rater,outcome\n"open,2\n', 2, "not valid CSV"),
+        (b"case,candidate,criterion,rater,outcome\n\xff,1\n", 2, "not UTF-8"),
+        ("case,candidate,criterion,rater,outcome\na\x00b,m,1,P,met\n", 2, "NUL"),
     ],
 )
 def test_tables_that_cannot_be_read(data, line, words) -> None:
@@ -295,7 +295,8 @@ def test_tables_that_cannot_be_read(data, line, words) -> None:
     ],
 )
 def test_the_column_is_named_in_which_a_table_breaks(data: str | bytes, line: int, field: str, words: str) -> None:
-    _rows, faults, _reader = decisions(b"case,candidate,note\n" + (data.encode() if isinstance(data, str) else data))
+    heading = b"case,candidate,note,criterion,rater,outcome\n"
+    _rows, faults, _reader = decisions(heading + (data.encode() if isinstance(data, str) else data))
     errors = [(fault.line, fault.field, words in fault.message) for fault in faults.first]
     assert errors == [(line, field, True)], faults.first
 
