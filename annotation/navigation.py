@@ -106,6 +106,7 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
             figures=[navigation.HomeFigure(_("In check"), waiting, f"{url}#waiting")],
             done=accepted,
             total=total,
+            counted=_("Accepted, of the assignments that annotators have. Imported decisions are not counted."),
             action=(_("See progress"), url),
             made_up=run[pk].is_demo,
         )

@@ -47,7 +47,10 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         order=60,
         label=_("Physicians grade, checkers check"),
         done=0 < total == accepted,
-        why=_("Each physician grades on their own page. This bar counts accepted work."),
+        why=_(
+            "Each physician grades on their own page. This bar counts accepted work, imported decisions included, and "
+            "not what closed batches left undone."
+        ),
         view="annotation:batches",
         finished=accepted,
         total=total,

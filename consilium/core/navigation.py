@@ -75,7 +75,8 @@ class HomeFigure:
 class HomeCard:
     """A card of the home page. Cards with the same ``key`` (the slug of the benchmark) are merged into one.
 
-    ``role`` says what the reader is there ("Admin", "Annotator"); ``done`` and ``total`` draw a progress bar;
+    ``role`` says what the reader is there ("Admin", "Annotator"); ``done`` and ``total`` draw a progress bar, and
+    ``counted`` says what they count;
     ``action`` is the one button of the card, as (label, url).
     """
 
@@ -87,6 +88,7 @@ class HomeCard:
     figures: Sequence[HomeFigure] = ()
     done: int | None = None
     total: int | None = None
+    counted: Text = ""
     action: tuple[Text, str] | None = None
     made_up: bool = False
 
@@ -238,6 +240,7 @@ def _merge(first: HomeCard, second: HomeCard) -> HomeCard:
         figures=[*first.figures, *second.figures],
         done=first.done if first.done is not None else second.done,
         total=first.total if first.total is not None else second.total,
+        counted=first.counted if first.total is not None else second.counted,
         action=first.action or second.action,
         made_up=first.made_up or second.made_up,
     )

@@ -39,6 +39,7 @@ ARCHIVES = {
 WORKBOOK = "XLSX"
 # A workbook is a ZIP whose first file has one of these names, which stands 30 bytes after the mark.
 _FIRST_OF_WORKBOOK = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|docProps/|_rels/\.rels|xl/)", re.DOTALL)
+NAME_ENDS = 64  # bytes, enough for the name of the first file
 TAR_MARK, TAR_OFFSET = b"ustar", 257
 
 
@@ -119,6 +120,10 @@ class LineReader:
     def _without_mark(self, chunk: bytes) -> bytes | None:
         """The first line without a byte order mark, or None if the file cannot be read at all."""
         archive = archive_of(chunk)
+        if (
+            archive == "ZIP"
+        ):  # its header has the time, whose bytes may end the "line" before the name of the first file
+            archive = archive_of(chunk + self.file.read(NAME_ENDS))
         if archive:
             self.faults.add(1, "", archive_refusal(archive))
             return None

@@ -361,6 +361,11 @@ def test_a_workbook_where_a_text_is_due_is_called_a_workbook() -> None:
         assert [fault.message for fault in faults.first] == [
             "This is an Excel workbook (XLSX), which cannot be used for this kind of file. Save it as CSV in UTF-8."
         ]
+    with zipfile.ZipFile(at_line_end := io.BytesIO(), "w") as archive:  # 01:16:20, whose byte is a line feed
+        archive.writestr(zipfile.ZipInfo("[Content_Types].xml", (2026, 11, 27, 1, 16, 20)), "<x/>")
+    assert b"\n" in at_line_end.getvalue()[:30]
+    _rows, faults, _reader = decisions(at_line_end.getvalue())
+    assert "This is an Excel workbook" in faults.first[0].message
     with zipfile.ZipFile(plain := io.BytesIO(), "w") as archive:
         archive.writestr("cases.jsonl", "{}")
     _rows, faults, _reader = decisions(plain.getvalue())
