@@ -420,6 +420,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "consilium.core.schema.with_single_backquotes",
+    ],
     # Fields of the same name with different choices: each enumeration gets a name of its own, not a generated one.
     "ENUM_NAME_OVERRIDES": {
         "AdjudicationStatus": "annotation.models.Adjudication.Status",

@@ -71,7 +71,9 @@ def _fault(parameter: OpenApiParameter | None, values: Sequence[str]) -> str:
         return one_of(parameter.enum)
     if parameter.type is bool and value not in BOOLEANS:
         return one_of(BOOLEANS)
-    if parameter.type is int and not is_whole_number(value):
+    # The bounds of a page are named by `Pages`, which gets numbers below 0 as well.
+    digits = value.removeprefix("-") if parameter.name in ("limit", "offset") else value
+    if parameter.type is int and not is_whole_number(digits):
         return _("This must be a whole number.")
     if parameter.type is float and not _is_number(value):
         return _("This must be a number.")

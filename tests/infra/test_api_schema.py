@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections import Counter
@@ -83,6 +84,18 @@ def test_a_list_without_pages_says_what_bounds_it(schema: dict[str, Any]) -> Non
     ]
     assert len(bare) == 16
     assert [path for path, description in bare if "All at once: " not in description] == []
+
+
+def test_texts_have_single_backquotes_and_lists_their_least_values(schema: dict[str, Any]) -> None:
+    text = json.dumps(schema)
+    assert "``" not in text and text.count("`") > 100
+    least = {
+        each["name"]: each["schema"]["minimum"]
+        for _path, _method, operation in operations(schema)
+        for each in operation.get("parameters", [])
+        if each["name"] in ("limit", "offset")
+    }
+    assert least == {"limit": 1, "offset": 0}
 
 
 def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:

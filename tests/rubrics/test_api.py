@@ -81,6 +81,9 @@ def test_a_filter_whose_values_the_benchmark_knows_is_refused_with_them(research
     named = message.removeprefix("One of: ").rstrip(".…").rstrip(", ").split(", ")
     assert len(named) == 50 and set(named) <= {f"theme:t{n:02}" for n in range(60)}
     assert "…" in message
+    for number in ("0", "-1", "501"):
+        answer = researcher.get(f"bench/cases/?limit={number}")
+        assert (answer.status_code, answer.json()) == (400, {"limit": ["This must be a whole number from 1 to 500."]})
     language = researcher.get("bench/cases/?language=xx").json()["language"]
     assert language == ["One of: en, none."], language
 
