@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -79,7 +80,21 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
 
     page.locator("[data-open=bank]").first.click()
     expect(page.locator("#bank-found #bank-results")).to_be_visible()
-    page.keyboard.press("Escape")
+    inserts = page.locator("#bank-found [data-item]")
+    page.locator("#bank-q").press("ArrowDown")
+    expect(inserts.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#bank-q")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(inserts.nth(1)).to_be_focused()
+    second = json.loads(inserts.nth(1).get_attribute("data-item") or "")["text"]
+    page.keyboard.press("Enter")
+    expect(page.locator("#bank")).to_be_hidden()
+    expect(rows).to_have_count(4)
+    assert second in [row.input_value() for row in rows.locator("textarea").all()]
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_count(3)
     page.locator("#send").click()
     expect(page.locator("#send-dialog")).to_be_visible()
     page.keyboard.press("Escape")
@@ -96,8 +111,8 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     page.context.set_offline(False)
     dialog = page.get_by_role("dialog", name="Changed by both")
     expect(dialog).to_contain_text("Second Author has changed the same criteria in the meantime.")
-    dialog.get_by_role("button", name="Use all of theirs").click()
-    dialog.get_by_role("button", name="Continue with these").click()
+    dialog.get_by_role("button", name="Use all of theirs").click()  # at once
+    expect(dialog).to_be_hidden()
     expect(rows.nth(0).locator("textarea")).to_have_value("Theirs")
     wait_until(lambda: saved_items()[0][0] == "Theirs", message="the choice is saved")
 
@@ -251,6 +266,6 @@ def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[...,
     dialog = page.get_by_role("dialog", name="Changed in both windows")
     expect(dialog).to_contain_text("Names the dose in mg (+5)")
     expect(dialog).to_contain_text("Names the daily dose (+5 · context awareness · dose)")
-    dialog.get_by_role("button", name="Use all from the other window").click()
-    dialog.get_by_role("button", name="Continue with these").click()
+    dialog.get_by_role("button", name="Use all from the other window").click()  # at once
+    expect(dialog).to_be_hidden()
     expect(page.locator("#items textarea").first).to_have_value("Names the daily dose")

@@ -1,6 +1,6 @@
 // @ts-check
 /* Criteria of the bank: searched in a dialog, and inserted into the rubric. */
-import { element, targetWithin } from "../../core/page.js";
+import { element, findAll, targetWithin } from "../../core/page.js";
 import { token } from "../../core/server.js";
 import { soon } from "../../core/soon.js";
 import { focus, insert } from "./rubric_list.js";
@@ -47,6 +47,19 @@ element("bank-form", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault();
   const first = results.querySelector("[data-item]");
   if (first instanceof HTMLElement) first.click();
+});
+
+// The arrows lead from the search to the criteria and back; Enter inserts the one that has the focus.
+dialog.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const buttons = findAll(results, "[data-item]", HTMLElement);
+  const place = buttons.findIndex((button) => button === document.activeElement);
+  if (!step || !buttons.length || (place < 0 && (document.activeElement !== query || step < 0))) return;
+  event.preventDefault();
+  const next = buttons[Math.min(place + step, buttons.length - 1)];
+  (next ?? query).focus();
+  next?.closest("li")?.scrollIntoView({ block: "nearest" });
 });
 
 results.addEventListener("click", (event) => {

@@ -78,6 +78,7 @@ export function askConflict(questions, person) {
       button.onclick = () => {
         for (const input of findAll(box, `input[value="${button.dataset.all}"]`, HTMLInputElement))
           input.checked = true;
+        dialog.close();
       };
     }
     element("conflict-done", HTMLElement).onclick = () => dialog.close();
