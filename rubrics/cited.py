@@ -50,6 +50,11 @@ class ShownCitation:
     later: LaterPlace | None = None  # None where the edition is the latest, or nobody has looked yet
 
     @property
+    def is_gone(self) -> bool:
+        """Whether the latest edition of the document is known not to contain the words."""
+        return self.later is not None and not self.later.address
+
+    @property
     def exported_words(self) -> str:
         """The words, where the licence lets a file hold them."""
         return self.words if self.may_quote else ""
@@ -62,6 +67,7 @@ class ShownCitation:
             "words": self.words,
             "marks": list(self.marks),
             "superseded": self.is_superseded,
+            "gone": self.is_gone,
         }
 
 

@@ -93,7 +93,7 @@ def origin_of(item: DraftItem | RubricItem, shown: Mapping[str, ShownSuggestion]
 
 
 def is_hidden_from(user: User, rubric: Rubric | None) -> bool:
-    """Whether ``user`` must not see which criteria of a version were suggested.
+    """Whether ``user`` must not see which criteria of a version were suggested, and which are from a bank.
 
     So it is for physicians who may still decide on it in review: it is not to sway them. It ends with their decision,
     and holds for nobody where the benchmark shows suggestions in review.
@@ -104,7 +104,7 @@ def is_hidden_from(user: User, rubric: Rubric | None) -> bool:
 
 
 def hidden_from(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
-    """The rubrics in review of which ``user`` must not see what was suggested (`is_hidden_from`)."""
+    """The rubrics in review of which ``user`` must not see where criteria come from (`is_hidden_from`)."""
     in_review = Rubric.objects.filter(case__benchmark=benchmark, status=Rubric.Status.IN_REVIEW)
     if not _sources or all(source.is_shown_in_review(benchmark) for source in _sources):
         return in_review.none()
@@ -116,10 +116,10 @@ def hidden_from(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
 
 
 def shown_items(user: User, rubric: Rubric, items: Sequence[DraftItem]) -> list[DraftItem]:
-    """The criteria of a version as ``user`` may see them: without their suggestions where these are hidden."""
-    return without_suggestions(items) if is_hidden_from(user, rubric) else list(items)
+    """The criteria of a version as ``user`` may see them: without where they come from, where it is hidden."""
+    return without_origins(items) if is_hidden_from(user, rubric) else list(items)
 
 
-def without_suggestions(items: Sequence[DraftItem]) -> list[DraftItem]:
-    """Criteria as if nobody had suggested any."""
-    return [replace(item, suggestion="") for item in items]
+def without_origins(items: Sequence[DraftItem]) -> list[DraftItem]:
+    """Criteria as if all had been written: without the suggestions and items of banks that they began as."""
+    return [replace(item, suggestion="", bank="") for item in items]

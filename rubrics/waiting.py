@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """A line of the list *To do*: a case, and why it is there. About work on another page, ``key`` names the link."""
+    """A line of the list *To do*: a case, and why it is there. About work on another page, ``key`` names the link.
+
+    ``sentence`` says the same on the page of the published rubric; without it, ``detail`` is shown there.
+    """
 
     label: Text
     key: Text  # of the case
     address: str
     detail: str = ""
+    sentence: str = ""
 
 
 # With a case, the lines of that case alone.

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Exists, F, Func, JSONField, OuterRef, Q, QuerySet, Value
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import User
 from accounts.unread_cases import unread_by
@@ -123,6 +123,12 @@ def waiting_lines(user: User, benchmark: Benchmark, case: Case | None = None) ->
             key=key,
             address=reverse("rubrics:write-rubric", args=[benchmark.slug, public_id]),
             detail=", ".join(names),
+            sentence=ngettext(
+                "This rubric cites a superseded edition of %(documents)s.",
+                "This rubric cites superseded editions of %(documents)s.",
+                len(names),
+            )
+            % {"documents": ", ".join(f"“{name}”" for name in names)},
         )
         for (key, public_id), names in list(by_case.items())[:MAX_LINES]
     ]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
+from documents.models import Document
 from drafting.models import DRAFTING, DraftingRecipe, DraftingRun, DraftingTerms, Suggestion
 from drafting.runs.services import create_run
-from rubrics.models import Case, Rubric
+from rubrics.models import Benchmark, Case, Rubric
 
 
 def is_under_way(case: Case) -> bool:
@@ -28,6 +30,12 @@ def has_open_drafts(case: Case, recipe: DraftingRecipe) -> bool:
 def may_ask(case: Case, recipe: DraftingRecipe | None) -> bool:
     """Whether asking would give an author something new."""
     return recipe is not None and not has_open_drafts(case, recipe)
+
+
+def documents_left_out(benchmark: Benchmark) -> QuerySet[Document]:
+    """The documents in use from which nothing is drafted, because they may not be sent to models; by title."""
+    rows = Document.objects.in_use().filter(collection__benchmark=benchmark.pk, may_send=False)
+    return rows.only("public_id", "title", "licence").order_by("title", "pk")
 
 
 @transaction.atomic

@@ -15,12 +15,13 @@ from accounts.identity import opaque_name
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
+from documents.access import may_manage_documents
 from drafting import access
 from drafting.models import RejectionReason, SuggestionsOpened
 from drafting.recipes.content import recipe_content
 from drafting.recipes.selectors import terms_of
 from drafting.suggestions import selectors
-from drafting.suggestions.asking import ask_for_drafts, is_under_way, may_ask
+from drafting.suggestions.asking import ask_for_drafts, documents_left_out, is_under_way, may_ask
 from drafting.suggestions.decisions import MAX_DECISIONS, decide_many
 from drafting.suggestions.opening import NotOpen, open_suggestions, opening_for
 from rubrics.models import Case
@@ -81,6 +82,7 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
     is_open = SuggestionsOpened.objects.filter(case=case, author=request.user).exists()
     rows = selectors.panel_rows(case) if is_open else []
     recipe = terms_of(case.benchmark).recipe
+    asks = access.may_ask_for_draft(request.user, case.benchmark) and may_ask(case, recipe)
     return {
         "benchmark": case.benchmark,
         "case": case,
@@ -92,7 +94,9 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "known": [row.as_json() for row in rows],
         "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,
-        "may_ask": access.may_ask_for_draft(request.user, case.benchmark) and may_ask(case, recipe),
+        "may_ask": asks,
+        "left_out": documents_left_out(case.benchmark) if asks else [],
+        "may_license": asks and may_manage_documents(request.user, case.benchmark),
         "recipe": recipe,
         "models": sorted({model.model for model in recipe_content(recipe.content).models.values()}) if recipe else [],
         "is_under_way": is_under_way(case),

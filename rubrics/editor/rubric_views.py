@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
@@ -21,7 +22,7 @@ from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access, beside, cited
 from rubrics.axes import AXES, axis_word
 from rubrics.editor import editing
-from rubrics.editor.draft_content import items_of, read_items
+from rubrics.editor.draft_content import DraftItem, items_of, read_items
 from rubrics.editor.rules import rules_of
 from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
@@ -71,6 +72,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "sides": [panel for panel in panels if panel.side is not None],
             "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
+            "commented": _commented(returned, items),
             "whole": requests_for_the_whole(request.user, case),
             "shown_items": [(item, evidence.get(item.criterion or 0, [])) for item in items],
             "start": {
@@ -92,6 +94,12 @@ def _returned(rubric: Rubric) -> RubricReview | None:
     """The last reviewer's reason for returning this draft."""
     last = rubric.reviews.select_related("reviewer").first()
     return last if last and last.outcome == RubricReview.Outcome.RETURNED else None
+
+
+def _commented(returned: RubricReview | None, items: Sequence[DraftItem]) -> list[tuple[DraftItem, str]]:
+    """The criteria on which the last reviewer commented, in their order, with the comments."""
+    comments = returned.item_comments if returned else {}
+    return [(item, comments[item.id]) for item in items if comments.get(item.id)]
 
 
 def _wordings(returned: RubricReview | None) -> dict[str, str]:

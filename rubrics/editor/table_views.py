@@ -48,9 +48,11 @@ def table_response(
 @require_safe
 @signed_in
 def rubric_table(request: SignedInRequest, slug: str, public_id: str, kind: str) -> HttpResponseBase:
-    """The current rubric of a case: the draft, else the published one."""
+    """The current rubric of a case: the draft, else the published one; ``bank`` is empty where origins are hidden."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    _rubric, items = editing.current_rubric(case)
+    rubric, items = editing.current_rubric(case)
+    if rubric is not None:
+        items = origins.shown_items(request.user, rubric, items)
     rows = rows_of_items(items, cited.locators_of(case.benchmark, items))
     return table_response(f"{slug}-{public_id}-rubric", kind, COLUMNS, rows)
 

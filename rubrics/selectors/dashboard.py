@@ -36,7 +36,7 @@ class Waiting:
 def open_rubrics(user: User) -> QuerySet[Rubric]:
     """Rubrics in draft or in review, of cases that count.
 
-    ``wrote``: ``user`` wrote on it; ``last_outcome``: of its last review; ``seen``: ``user`` has reviewed
+    ``wrote``: ``user`` wrote on it; ``last_outcome``, ``last_review``: outcome and time of its last review; ``seen``: ``user`` has reviewed
     its current text.
     """
     reviews = RubricReview.objects.filter(rubric=OuterRef("pk"))
@@ -48,6 +48,7 @@ def open_rubrics(user: User) -> QuerySet[Rubric]:
     ).annotate(
         wrote=Exists(RubricContributor.objects.filter(rubric=OuterRef("pk"), user=user.pk)),
         last_outcome=Subquery(reviews.order_by("-created_at", "-pk").values("outcome")[:1]),
+        last_review=Subquery(reviews.order_by("-created_at", "-pk").values("created_at")[:1]),
         seen=Exists(reviews.filter(reviewer=user.pk, digest=OuterRef("draft__digest"))),
     )
 
@@ -80,7 +81,7 @@ class OpenRubric:
     key: str
     public_id: str
     version: int
-    saved_at: datetime
+    at: datetime  # of the return, or of the last change
     person: str  # who saved it last
 
 
@@ -104,10 +105,11 @@ def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
     """
     rows = _open_to.rows(user=user.pk, benchmark=benchmark)
     waiting: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
-    for status, outcome, key, public_id, version, saved_at, name, email in rows:
+    for status, outcome, reviewed_at, key, public_id, version, saved_at, name, email in rows:
         back = outcome == RubricReview.Outcome.RETURNED
         place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
-        waiting[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
+        at = reviewed_at if place == "returned" else saved_at
+        waiting[place].append(OpenRubric(key, public_id, version, at, name or email or ""))
     waiting["reviews"].reverse()
     return {name: rubrics[:MAX_SHOWN] for name, rubrics in waiting.items()}
 
@@ -119,7 +121,7 @@ def _open_to_user(user: Any, benchmark: Any) -> QuerySet[Rubric, Any]:
         .filter(Q(status=Status.DRAFT) & _mine(user) | to_review_by(user))
         .order_by("-draft__saved_at", "-pk")
         .values_list(
-            *("status", "last_outcome", "case__key", "case__public_id", "version", "draft__saved_at"),
+            *("status", "last_outcome", "last_review", "case__key", "case__public_id", "version", "draft__saved_at"),
             *("draft__saved_by__name", "draft__saved_by__email"),
         )[:MAX_ROWS_READ]
     )

@@ -233,7 +233,7 @@ def _in_review(rubric: Rubric, *, is_hidden: bool) -> dict[str, Any]:
         "version": rubric.version,
         "digest": draft.digest,
         "note": rubric.note,
-        "items": [item.as_json() for item in (origins.without_suggestions(items) if is_hidden else items)],
+        "items": [item.as_json() for item in (origins.without_origins(items) if is_hidden else items)],
     }
 
 

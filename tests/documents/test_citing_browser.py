@@ -76,6 +76,9 @@ def test_passages_and_words_are_cited_by_keyboard_and_lead_to_the_passage(opened
     few = drawer.get_by_text("No passage contains most of these words.")
     expect(few).to_be_visible()
     expect(drawer.locator("[data-hit]")).not_to_have_count(0)
+    keys.press("Enter")  # cites none of them
+    expect(drawer.locator("[data-status]")).to_have_text("Choose a passage with ↓, or change the words.")
+    expect(page.locator("#items .cite")).to_have_count(0)
     drawer.locator("[data-query]").fill("Gives paracetamol at 15 mg/kg every 4 hours")
     expect(few).to_be_hidden()
     keys.press("Escape")

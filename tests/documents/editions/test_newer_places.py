@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import PhysicianProfile
 from documents.editions.selectors import waiting_lines
+from documents.editions.services import carry_citations
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import items_of
 from rubrics.models import AuthoringRole, Case, RubricContributor
@@ -102,6 +103,26 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
         at=timezone.now(),
     )
     assert listed(other) == []
+
+
+def test_a_published_rubric_says_which_words_the_latest_edition_lacks(case: Case) -> None:
+    collection = make_collection(case.benchmark)
+    kept, changed = make_document(collection, [ECG, TROPONIN]).passages.order_by("start")
+    cited_rubric(case, [[cite(kept, "an ECG")], [cite(changed, "after three hours")]])
+    _author, client = signed_in(case)
+    address = f"/b/b/write/{case.public_id}/"
+    lacking = "The latest edition does not contain these words."
+    assert lacking not in client.get(f"{address}rubric/").text
+    edition = make_document(collection, [ECG, "Repeat troponin after one hour."])
+    carry_citations(edition=edition, at=timezone.now())
+    page = " ".join(client.get(f"{address}rubric/").text.split())
+    assert "This rubric cites a superseded edition of “Chest pain in adults”." in page
+    assert f'<a href="{address}traceability/">Compare the cited words with the latest edition</a>' in page
+    first, second = page.split('<p class="cites">')[1:]
+    assert "an ECG" in first and lacking not in first
+    assert "after three hours" in second and lacking in second
+    api = client.get(f"/api/v1/benchmarks/b/cases/{case.public_id}/draft/").json()
+    assert [cited["gone"] for cited in api["cited"]] == [False, True]
 
 
 def test_nothing_is_read_for_who_is_no_author(case: Case, django_assert_num_queries: Any) -> None:

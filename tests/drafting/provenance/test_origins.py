@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from io import StringIO
+from io import BytesIO, StringIO
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from accounts.identity import opaque_name
 from accounts.models import User
@@ -246,6 +247,38 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     assert statuses() == {404}
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
     assert statuses() == {200} and client.get(shown[0]).json()["items"][1]["suggestion"] == criterion
+
+
+def test_no_route_tells_a_reviewer_which_criteria_are_from_a_bank(world: Drafted, client: Client) -> None:
+    name = "consensus/allergy-respected"
+    draft = world.save([own("Asks for the weight", bank=name)])
+    key = world.case.public_id
+    api, write = "/api/v1/benchmarks/origins", f"/b/origins/write/{key}"
+    tables = [f"{write}/rubric/table.csv", f"{write}/rubric/table.xlsx", f"{write}/traceability.csv"]
+    read = [f"{api}/cases/{key}/draft/", f"{api}/cases/{key}/review/", f"{api}/reviews/"]
+    read += [f"{write}/{page}/" for page in ("rubric", "rubric/draft", "review", "traceability", "history", "diff")]
+
+    def telling(addresses: list[str]) -> set[str]:
+        answers = {address: client.get(address) for address in addresses}
+        assert {answer.status_code for answer in answers.values()} == {200}
+        texts = {address: b"".join(answer) for address, answer in answers.items()}  # type: ignore[call-overload]
+        sheet = load_workbook(BytesIO(texts[tables[1]])).active
+        assert sheet is not None
+        texts[tables[1]] = str([list(row) for row in sheet.iter_rows(values_only=True)]).encode()
+        assert all(b"Asks for the weight" in texts[address] for address in [*tables, read[0]])
+        return {address for address, text in texts.items() if b"allergy-respected" in text}
+
+    send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
+    client.force_login(world.second)
+    assert telling([*tables, *read]) == set()
+    assert b"".join(client.get(tables[0])).decode("utf-8-sig").startswith(  # type: ignore[call-overload]
+        "position,criterion,points,tags,source,element,expectation,bank,citations"
+    )
+    client.force_login(world.author)
+    assert {*tables[:2], read[0]} <= telling([*tables, *read])
+    client.force_login(world.second)
+    return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
+    assert {*tables[:2], read[0]} <= telling([*tables, read[0]])
 
 
 def test_tables_of_a_run_leave_out_cases_that_the_reader_may_still_review(world: Drafted, client: Client) -> None:

@@ -7,8 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from documents.models import Document
 from drafting.models import DraftingRun, DraftingTerms, Suggestion, SuggestionsOpened
-from rubrics.models import AuthoringRole
+from rubrics.models import AuthoringRole, BenchmarkRole
+from tests.documents.cited_documents import add_document
 from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
 from tests.drafting.runs.test_run_pages import recipe_of
 from tests.factories import UserFactory
@@ -33,6 +35,26 @@ def ask(client: Client, world: DraftingWorld) -> str:
 
 def panel(client: Client, world: DraftingWorld) -> str:
     return client.get(f"/b/nursery/write/{world.cases[0].public_id}/suggestions/").content.decode()
+
+
+def test_the_panel_names_the_documents_that_may_not_be_sent(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    DraftingTerms.objects.create(benchmark=nursery.benchmark, recipe=recipe_of(nursery, scripted.url))
+    author = author_of(nursery)
+    client.force_login(author)
+    assert "may not be sent to models" not in panel(client, nursery)
+    add_document(nursery.benchmark, key="kept", title="Home rules")
+    shown = " ".join(panel(client, nursery).split())
+    part = shown.split("Not used, because these documents may not be sent to models:")[1].split("</div>")[0]
+    document = Document.objects.get(key="kept")
+    assert f'href="/b/nursery/documents/{document.public_id}/"' in part
+    assert "Home rules</a> (licence unknown)" in part
+    assert "Ask your study coordinator" in part
+    BenchmarkRole.objects.create(benchmark=nursery.benchmark, user=author, role="researcher")
+    assert "You can record their licences on their pages." in panel(client, nursery)
+    Document.objects.filter(pk=document.pk).update(retired_at=timezone.now())
+    assert "may not be sent to models" not in panel(client, nursery)
 
 
 def test_an_author_asks_for_one_case_and_not_twice(

@@ -79,6 +79,8 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     second.locator("#case-saved", has_text="Saved at").wait_for()
     third.get_by_label("Difficulty").select_option("high")  # what only one of them changed needs no question
     wait_until(lambda: Case.objects.get(pk=case.pk).difficulty == "high", message="both changes hold")
+    expect(third.get_by_label("Reference answer")).to_have_value("From the second tab")
+    expect(third.locator("#preview")).to_contain_text("From the second tab")
     assert Case.objects.get(pk=case.pk).reference_answer == "From the second tab"
     second.get_by_label("Reference answer").fill("The second tab again")
     wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer.endswith("again"), message="merged and saved")

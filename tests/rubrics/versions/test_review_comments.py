@@ -37,6 +37,9 @@ def test_earlier_comments_name_the_wording_that_they_are_about(client: Client, r
     client.force_login(returned.writer)
     start = client.get(f"{address}rubric/").context["start"]
     assert start["comment_texts"] == {"n1": "Names the dose", "n2": "Asks about drugs", "n3": "Is kind"}
+    notice = client.get(f"{address}rubric/").content.decode().split("Comments on criteria:")[1].split("</ul>")[0]
+    assert re.findall(r'data-goto="(\w+)"', notice) == ["n1", "n2"]  # the third was removed
+    assert text(notice) == "Names the dose Per day? Asks about anticoagulants Which drugs?"
     returned.send()
     client.force_login(returned.reviewer)
     page = client.get(f"{address}review/").content.decode()
@@ -60,3 +63,16 @@ def test_a_comment_without_a_copy_of_what_was_read_is_put_under_no_later_wording
     page = client.get(f"{address}review/").content.decode()
     parts = [text(part.split("</div>")[0]) for part in page.split('<div class="earlier">')[1:]]
     assert ["on an earlier text" in part for part in parts] == [True, True]
+
+
+def test_the_list_to_do_has_the_time_of_the_return_and_not_of_the_last_change(client: Client) -> None:
+    world = Begun()
+    world.send(*FIRST)
+    world.return_with("See below")
+    client.force_login(world.writer)
+    row = client.get("/b/b/write/").content.decode().split("Returned to you")[1].split("</li>")[0]
+    assert f'datetime="{RubricReview.objects.get().created_at.isoformat()}"' in row
+    client.force_login(world.reviewer)
+    world.send(FIRST[0])
+    for address in ("/b/b/write/", "/b/b/write/reviews/"):
+        assert "last changed just now" in text(client.get(address).content.decode())

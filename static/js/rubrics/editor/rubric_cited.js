@@ -55,7 +55,8 @@ function chip(citation, place) {
     name.rel = "noopener";
   }
   box.append(name);
-  for (const mark of cited?.marks ?? []) {
+  const marks = [...(cited?.marks ?? []), ...(cited?.gone ? [words("latest_lacks")] : [])];
+  for (const mark of marks) {
     const badge = document.createElement("span");
     badge.className = "cite-mark";
     badge.textContent = mark;

@@ -38,6 +38,7 @@ let askedFor = ""; // the criterion's words that were searched with
 let answered = ""; // the query and the filters of which the passages are shown
 /** @type {Hit[]} */
 let hits = [];
+let isMatch = false; // whether any passage has most of the words of the query
 let requests = 0;
 
 /** @param {HTMLDialogElement} drawer */
@@ -137,11 +138,12 @@ async function search() {
     return;
   }
   answered = parameters;
-  show(body.hits);
-  say(hits.length ? "" : words("no_passage"));
   const query = queryOf(dialog).value;
-  const best = Math.max(0, ...hits.map((hit) => shareFound(query, matchedWords(hit.text, hit.matches))));
-  find(dialog, "[data-few-words]", HTMLElement).hidden = !hits.length || best >= MOST_WORDS;
+  const shares = body.hits.map((/** @type {Hit} */ hit) => shareFound(query, matchedWords(hit.text, hit.matches)));
+  show(body.hits.filter((/** @type {Hit} */ _hit, /** @type {number} */ place) => shares[place] > 0));
+  say(hits.length ? "" : words("no_passage"));
+  isMatch = Math.max(0, ...shares) >= MOST_WORDS;
+  find(dialog, "[data-few-words]", HTMLElement).hidden = !hits.length || isMatch;
 }
 
 /** @param {Hit[]} passages */
@@ -311,8 +313,9 @@ function drawerKey(event, drawer) {
     drawer.close(); // in a search field the browser would first empty it
   else if (event.key === "Enter" && isQuery) {
     // Before the answer is there, Enter asks for it.
-    if (parametersOf(drawer) === answered && hits.length) cite(0, event.shiftKey);
-    else search();
+    if (parametersOf(drawer) !== answered || !hits.length) search();
+    else if (isMatch) cite(0, event.shiftKey);
+    else say(words("choose_passage"));
   } else if (event.key === "Enter" && place >= 0 && !isButton) cite(place, event.shiftKey);
   else if (event.key === "ArrowDown" && (isQuery || target === row)) goTo(drawer, place + 1);
   else if (event.key === "ArrowUp" && target === row) goTo(drawer, place - 1);

@@ -10,8 +10,9 @@
  * @property {number | null} end
  * @property {string} quote
  *
- * @typedef {Citation & { reference: string, address: string, words: string, marks: string[], superseded?: boolean }}
- *   Cited as it is shown; `superseded`: its document has a later edition
+ * @typedef {Citation & { reference: string, address: string, words: string, marks: string[], superseded?: boolean,
+ *   gone?: boolean }} Cited
+ *   as it is shown; `superseded`: its document has a later edition; `gone`: which lacks the words
  */
 
 /**

@@ -1,5 +1,6 @@
 // @ts-check
 /* Words that are selected in a passage. Nothing here uses the page. */
+import { contentOf } from "./function_words.js";
 
 /* Words and numbers, decimals included. Scripts that put no blanks between words are left out. */
 const WITHOUT_BLANKS = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}`;
@@ -33,7 +34,7 @@ export function quoteOf(text, from, to) {
 }
 
 /**
- * The words of a query that a passage has, each once, in the order of the passage.
+ * The words of a query that a passage has, each once, in the order of the passage; function words are left out.
  * @param {string} text of the passage
  * @param {[number, number][]} matches start and end of each, in code points
  * @returns {string[]}
@@ -44,20 +45,21 @@ export function matchedWords(text, matches) {
   const distinct = new Map();
   for (const [start, end] of matches) {
     const word = characters.slice(start, end).join("");
-    if (!distinct.has(word.toLowerCase())) distinct.set(word.toLowerCase(), word);
+    if (lettersOf(contentOf(word)) && !distinct.has(word.toLowerCase())) distinct.set(word.toLowerCase(), word);
   }
   return [...distinct.values()];
 }
 
 /**
- * How much of a query a passage has: the letters and digits of `words` among those of the query, 0 to 1.
+ * How much of a query a passage has: the letters and digits of `words` among those of the query, 0 to 1. Function words
+ * do not count.
  * @param {string} query
  * @param {string[]} words the words of the query in the passage, each once
  * @returns {number}
  */
 export function shareFound(query, words) {
-  const inQuery = lettersOf(query);
-  return inQuery ? Math.min(1, lettersOf(words.join("")) / inQuery) : 0;
+  const inQuery = lettersOf(contentOf(query));
+  return inQuery ? Math.min(1, lettersOf(contentOf(words.join(" "))) / inQuery) : 0;
 }
 
 /** @param {string} text */

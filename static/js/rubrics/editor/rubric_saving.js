@@ -244,7 +244,8 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     showMissing(draft.missing);
     if (merged.questions.length) question(merged.questions, draft.saved_by, draft);
     else if (draft.saved_by !== start.name || isQuiet) {
-      toast(words(isQuiet ? "theirs" : "merged").replace("PERSON", draft.saved_by));
+      const isOwn = draft.saved_by === start.name;
+      toast(words(isQuiet ? (isOwn ? "theirs_own" : "theirs") : "merged").replace("PERSON", draft.saved_by));
     }
     showState();
   }

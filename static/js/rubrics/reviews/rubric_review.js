@@ -4,6 +4,8 @@ import { neighbour } from "../../core/neighbour.js";
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { reportTime } from "../../core/time_reports.js";
 
+const SPACE = 16; // px below a comment that is written
+
 /** @param {HTMLFormElement} form */
 function start(form) {
   startKeys(form);
@@ -46,7 +48,11 @@ function startKeys(form) {
   /** @param {HTMLDetailsElement} box */
   function writeIn(box) {
     box.open = true;
-    find(box, "textarea", HTMLTextAreaElement).focus();
+    find(box, "textarea", HTMLTextAreaElement).focus({ preventScroll: true });
+    // Above the bar that stays at the bottom of the window, whatever its height.
+    const bar = document.querySelector("#criteria-to-review > .decide");
+    box.style.scrollMarginBottom = `${(bar?.getBoundingClientRect().height ?? 0) + SPACE}px`;
+    box.scrollIntoView({ block: "nearest" });
   }
 
   function comment() {
@@ -125,9 +131,19 @@ function startKeeping(form) {
     try {
       if (filled.length) localStorage.setItem(storageKey, JSON.stringify(typed));
       else localStorage.removeItem(storageKey);
+      return true;
     } catch {
-      // A full or closed storage: what is typed stays on the page.
+      return false; // a full or closed storage: what is typed stays on the page
     }
+  }
+
+  /**
+   * @param {HTMLTextAreaElement} field
+   * @param {boolean} isKept
+   */
+  function showKept(field, isKept) {
+    const line = field.parentElement?.querySelector("[data-kept]");
+    if (line instanceof HTMLElement) line.hidden = !isKept || !field.value;
   }
 
   function restore() {
@@ -136,6 +152,7 @@ function startKeeping(form) {
     for (const field of fields()) {
       if (field.value || !typed[nameOf(field)]) continue;
       field.value = typed[nameOf(field)];
+      showKept(field, true);
       const box = field.closest("details");
       if (box) box.open = true;
     }
@@ -147,7 +164,7 @@ function startKeeping(form) {
     // Nothing was kept.
   }
   document.addEventListener("input", (event) => {
-    if (event.target instanceof HTMLTextAreaElement && fields().includes(event.target)) keep();
+    if (event.target instanceof HTMLTextAreaElement && fields().includes(event.target)) showKept(event.target, keep());
   });
 }
 

@@ -218,6 +218,7 @@ function mergeWith(theirs, current, { base, version: seen }) {
   if (current.saved_at) lastSaved = fillIn(words("saved"), { time: current.saved_at });
   setSaved(theirs);
   show({ ...stored.case, ...merged });
+  previewSoon();
   if (!both.length) {
     if (same(read(), theirs)) {
       queue.forget(own);
