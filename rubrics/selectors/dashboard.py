@@ -36,8 +36,8 @@ class Waiting:
 def open_rubrics(user: User) -> QuerySet[Rubric]:
     """Rubrics in draft or in review, of cases that count.
 
-    ``wrote``: ``user`` wrote on it; ``last_outcome``, ``last_review``: outcome and time of its last review; ``seen``: ``user`` has reviewed
-    its current text.
+    ``wrote``: ``user`` wrote on it; ``last_outcome``, ``last_review``: outcome and time of its last review; ``seen``:
+    ``user`` has reviewed its current text.
     """
     reviews = RubricReview.objects.filter(rubric=OuterRef("pk"))
     return Rubric.objects.filter(

@@ -108,7 +108,7 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
 def test_a_published_rubric_says_which_words_the_latest_edition_lacks(case: Case) -> None:
     collection = make_collection(case.benchmark)
     kept, changed = make_document(collection, [ECG, TROPONIN]).passages.order_by("start")
-    cited_rubric(case, [[cite(kept, "an ECG")], [cite(changed, "after three hours")]])
+    cited_rubric(case, [[cite(kept, "an ECG within ten minutes")], [cite(changed, "after three hours")]])
     _author, client = signed_in(case)
     address = f"/b/b/write/{case.public_id}/"
     lacking = "The latest edition does not contain these words."
