@@ -40,7 +40,8 @@ ABOUT = {
     ),
     Kind.RETURNED: gettext_lazy("A checker returned a response to you."),
     Kind.DUE: gettext_lazy(
-        "Three days and one day before your work is due, once when it is overdue, and when an admin reminds you of it."
+        "Three days and one day before your work is due, once when it is overdue, when its due date changes, and when "
+        "an admin reminds you of it."
     ),
     Kind.COMMENT: gettext_lazy("Someone commented on a response that you grade, check or manage."),
     Kind.HELD_BACK: gettext_lazy("Assignments to you, or to a physician of a benchmark that you run, are paused."),
@@ -60,8 +61,9 @@ ABOUT = {
         "All work in a batch or a senior audit is completed, or an auditor proposes to remove a case."
     ),
     Kind.ATTENTION: gettext_lazy(
-        "A batch is overdue (once for each due date, in the morning), or has work that no one in its group can do. This "
-        "is examined every half hour; you get one notification for each batch until all its work can be done again."
+        "A batch is overdue (once for each due date, in the morning), or has work that no one in its group can do. "
+        "This is examined every half hour; you get one notification for each batch until all its work can be done "
+        "again."
     ),
     Kind.CONFLICT: gettext_lazy(
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
@@ -197,6 +199,10 @@ def _due(values: dict[str, Any]) -> Words:
         text = _("Your study coordinator reminds you of “%(batch)s”.") % facts
         if day:
             text = _("Your study coordinator reminds you of “%(batch)s”, due on %(day)s.") % facts
+    elif values.get("stage") == "moved":
+        text = _("“%(batch)s” is now due on %(day)s.") % facts
+        if not day:
+            text = _("“%(batch)s” has no due date any more.") % facts
     elif values.get("stage") == "overdue":
         text = _("“%(batch)s” was due on %(day)s.") % facts
     else:

@@ -164,7 +164,7 @@ def body(report: Report, sort: str) -> Context:
         Tile(
             _("Pairs"),
             text=f"{overall['n_pairs']:,}",
-            detail=_("%(responses)s responses, %(cases)s cases")
+            detail=_("responses: %(responses)s, cases: %(cases)s")
             % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},
         ),
     ]

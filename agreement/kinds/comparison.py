@@ -178,7 +178,7 @@ def body(report: Report, sort: str) -> Context:
             Tile(
                 _("Decisions"),
                 text=f"{overall['n_pairs']:,}",
-                detail=_("%(responses)s responses, %(cases)s cases")
+                detail=_("responses: %(responses)s, cases: %(cases)s")
                 % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},
             ),
         ],

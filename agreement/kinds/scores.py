@@ -7,8 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from django import forms
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.counting.frame import read_frame
@@ -28,7 +29,7 @@ from agreement.selectors.rater_choices import RaterChoice, display_name, group_c
 from consilium.core.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
-from rubrics.models import Benchmark
+from rubrics.models import Benchmark, Response, Rubric, RubricItem
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
@@ -56,12 +57,35 @@ class ScoresForm(ReportForm):
         choose(self, "rater", grouped(rater_offers))
         k, source = suggested_k(benchmark)
         self.fields["k"].initial = k
-        self.fields["k"].help_text = source
+        self.fields["k"].help_text = " ".join([source, *short_of(benchmark, k)])
         choose(self, "also", [(offer.rater, offer.choice) for offer in others_on_offer(benchmark)])
         first = rater_offers[0].rater if rater_offers else ""
         self.fields["also"].initial = [
             offer.rater for offer in others_on_offer(benchmark)[: USUAL_OTHERS + 1] if offer.rater != first
         ][:USUAL_OTHERS]
+
+
+def short_of(benchmark: Benchmark, k: int) -> list[str]:
+    """Sentences about how many responses have fewer than ``k`` positive criteria, and what follows; empty for none."""
+    positive = Count("pk", filter=Q(points__gt=0))
+    items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
+    criteria = dict(items.values_list("rubric__case").annotate(positive).order_by())
+    cases = Response.objects.filter(case__in=criteria, case__excluded_at=None).values_list("case", flat=True)
+    numbers = [criteria[case] for case in cases]
+    short = sum(number < k for number in numbers)
+    if not short:
+        return []
+    text = ngettext(
+        "%(n)d of %(all)d responses has fewer than %(k)d positive criteria "
+        "(rubrics have %(low)d to %(high)d). It is excluded from CACS and the gap, and counts as not passed. "
+        "Choose a smaller k to include it.",
+        "%(n)d of %(all)d responses have fewer than %(k)d positive criteria "
+        "(rubrics have %(low)d to %(high)d). They are excluded from CACS and the gap, and count as not passed. "
+        "Choose a smaller k to include them.",
+        short,
+    )
+    facts = {"n": short, "all": len(numbers), "k": k, "low": min(numbers), "high": max(numbers)}
+    return [text % facts]
 
 
 def others_on_offer(benchmark: Benchmark) -> list[RaterChoice]:

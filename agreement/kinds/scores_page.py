@@ -146,10 +146,11 @@ def _behind_figures(row: Row, gap: Row) -> Context:
     """How many responses are behind the figures, where it is not the row's own ``n`` (that of the rubric score).
 
     ``n_hits``: behind Rubric Accuracy, Pass@k and the gap; ``n_cacs``: behind CACS@k, which leaves out responses with
-    too few positive criteria, as ``short`` says. None in a report that is older than the gaps.
+    too few positive criteria, as ``short`` says; they cannot pass, as ``cannot_pass`` says. None in a report that is
+    older than the gaps.
     """
     if gap.get("n") is None:
-        return {"n_hits": None, "n_cacs": None, "short": ""}
+        return {"n_hits": None, "n_cacs": None, "short": "", "cannot_pass": ""}
     remarks = parts_of(from_english(gap.get("note") or ""))
     n_short = sum(
         int(str(part.values["n"]).replace(",", ""))
@@ -161,11 +162,18 @@ def _behind_figures(row: Row, gap: Row) -> Context:
         "excluded: %(n)s responses with fewer than %(k)s positive criteria",
         n_short,
     )
+    cannot_pass = ngettext(
+        "of these, %(n)s response has fewer than %(k)s positive criteria and counts as not passed",
+        "of these, %(n)s responses have fewer than %(k)s positive criteria and count as not passed",
+        n_short,
+    )
+    facts = {"n": f"{n_short:,}", "k": gap["k"]}
     n_hits, n_cacs = gap["n"], gap["n"] - n_short
     return {
         "n_hits": None if n_hits == row["n"] else n_hits,
         "n_cacs": None if n_cacs == row["n"] else n_cacs,
-        "short": text % {"n": f"{n_short:,}", "k": gap["k"]} if n_short else "",
+        "short": text % facts if n_short else "",
+        "cannot_pass": cannot_pass % facts if n_short else "",
     }
 
 

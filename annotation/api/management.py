@@ -184,7 +184,7 @@ def batch(request: Request, slug: str, public_id: str) -> Response:
         if "title" in data:
             services.rename_batch(batch=row, title=data["title"])
         if "due_date" in data:
-            services.extend_batch(batch=row, due_date=data["due_date"])
+            services.extend_batch(batch=row, due_date=data["due_date"], at=timezone.now())
     return Response(_batches([row])[0])
 
 

@@ -368,7 +368,7 @@ def _for_the_admin(scene: Scene) -> Iterable[Wait]:
             action = _("Close batch")
             yield Wait("not_closed", title, _("you"), work.total, work.last, scene.to_batch(pk), action, group_name)
         elif batch.status == Batch.Status.PAUSED:
-            left, action = work.total - work.accepted, _("Reopen batch")
+            left, action = work.total - work.accepted, _("Resume batch")
             yield Wait("paused", title, _("you"), left, work.last, scene.to_batch(pk), action, group_name)
     for group in ended - set(running):
         since = max(row.closed_at for row in scene.batches.values() if row.group_id == group and row.closed_at)

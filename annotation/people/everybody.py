@@ -10,6 +10,7 @@ from accounts.models import User
 from accounts.notices import PARTS
 from annotation.models import Membership
 from annotation.selectors.languages_read import languages_read
+from annotation.services.groups import held_in
 from consilium.core.languages import language_name
 from consilium.core.order import natural
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
@@ -37,6 +38,7 @@ class PersonRow:
     parts: list[PartOfPerson] = field(default_factory=list)
     languages: list[str] = field(default_factory=list)
     pseudonym: str = ""
+    held: int = 0  # open assignments, checks and conflicts that are released when their account is deactivated
 
     @property
     def state(self) -> str:
@@ -67,6 +69,9 @@ def everybody(benchmark: Benchmark) -> list[PersonRow]:
     members = Membership.objects.filter(group__benchmark=benchmark).select_related("user", "group")
     for membership in members.order_by("group__name", "role", "pk"):
         add(membership.user, membership.role, membership.group.name, active=membership.active)
+    for (user_id, _role), number in held_in(benchmark.groups.all()).items():
+        if user_id in rows:
+            rows[user_id].held += number
     known = languages_read(rows)
     pseudonyms = dict(benchmark.physicians.values_list("user_id", "pseudonym"))
     for user, row in rows.items():

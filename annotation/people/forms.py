@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.notices import PARTS
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH
+from rubrics.tables.workbooks import is_workbook
 
 MAX_FILE_BYTES = 1 << 20
 EXAMPLE = "email,name,role,group,specialty,capacity\nann@example.org,Ann Example,annotator,Group A,neurology,20"
@@ -47,6 +48,8 @@ class PeopleForm(forms.Form):
         file = self.cleaned_data["file"]
         if file is not None and file.size > MAX_FILE_BYTES:
             raise forms.ValidationError(_("The file is larger than %(n)s MiB."), params={"n": MAX_FILE_BYTES >> 20})
+        if file is not None and file.name.lower().endswith(".xlsx") and not is_workbook(file):
+            raise forms.ValidationError(_("This is not a workbook (XLSX) that can be read."))
         return file
 
     def clean(self) -> dict[str, Any]:

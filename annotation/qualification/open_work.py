@@ -16,9 +16,7 @@ def work_that_waits(benchmark: Benchmark) -> str:
     members = Membership.objects.filter(
         group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
     )
-    passed = QualificationAttempt.objects.filter(
-        group__benchmark=benchmark, status=QualificationAttempt.Status.PASSED
-    )
+    passed = QualificationAttempt.objects.filter(group__benchmark=benchmark, status=QualificationAttempt.Status.PASSED)
     work = (
         Assignment.objects.filter(
             batch__group__benchmark=benchmark,

@@ -204,7 +204,7 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as refused:
             form.add_error("file", str(refused))
         else:
-            text = _("Imported: %(new)d new answer keys, %(known)d updated.") % {"new": new, "known": known}
+            text = _("Answer keys imported: %(new)d new, %(known)d updated.") % {"new": new, "known": known}
             messages.success(request, text)
             return redirect("annotation:qualification", slug)
     return _page(request, benchmark, import_form=form)

@@ -109,7 +109,10 @@ def refuse_unchecked(languages: Collection[str], checkers: Mapping[int, Sequence
     for tag in sorted(languages):
         if checkers and not any(can_read(known, tag) for known in checkers.values()):
             raise DomainError(
-                _("No checker of the group reads %(language)s, but a secondary check is required.")
+                _(
+                    "No checker of the group reads %(language)s, but a secondary check is required. Add a checker who "
+                    "reads it, choose other languages, or require no check."
+                )
                 % {"language": language_name(tag)}
             )
 

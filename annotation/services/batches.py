@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from django.db import transaction
 from django.db.models import Q
@@ -19,10 +19,12 @@ from annotation.services.batch_terms import BatchTerms
 from annotation.services.batch_titles import sound_title
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.drawing import ResponseFilter
+from annotation.services.due import notify_of_new_due_date
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchPlan, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
+from annotation.services.slots.claims import lease_end
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
@@ -159,15 +161,17 @@ def _frame(plan: BatchPlan) -> dict[str, object]:
     return frame
 
 
-def lease_end(batch: Batch, at: datetime) -> datetime | None:
-    """When the lease of work that is handed out at ``at`` ends; None where the batch has no leases."""
-    return at + timedelta(hours=batch.lease_hours) if batch.lease_hours else None
+def _refuse_repeated(batch: Batch, status: str, message: str) -> None:
+    """`Conflict` where the batch has the status already; call it under the lock of the batch."""
+    if Batch.objects.filter(pk=batch.pk, status=status).exists():
+        raise Conflict(message)
 
 
 @transaction.atomic
 def pause_batch(*, batch: Batch) -> None:
     """Take no work until the batch is opened again."""
     lock_batch_exclusive(batch.pk)
+    _refuse_repeated(batch, Batch.Status.PAUSED, _("This batch is already paused, perhaps from another tab."))
     transition(batch, source=[Batch.Status.OPEN], target=Batch.Status.PAUSED)
 
 
@@ -178,6 +182,7 @@ def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
     Leases begin again, as nobody could work while the batch was paused.
     """
     lock_batch_exclusive(batch.pk)
+    _refuse_repeated(batch, Batch.Status.OPEN, _("This batch is already open, perhaps from another tab."))
     transition(batch, source=[Batch.Status.PAUSED], target=Batch.Status.OPEN)
     if batch.lease_hours:
         leased = Assignment.objects.filter(batch=batch, status__in=Assignment.OPEN, lease_until__isnull=False)
@@ -188,14 +193,18 @@ def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
 def close_batch(*, batch: Batch, at: datetime) -> None:
     """Close the batch for good. Unfinished work stays with its annotators, and counts in no result."""
     lock_batch_exclusive(batch.pk)
+    _refuse_repeated(batch, Batch.Status.CLOSED, _("This batch is already closed, perhaps from another tab."))
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
     settle_closed_batch(batch=batch, at=at)
 
 
 @transaction.atomic
-def extend_batch(*, batch: Batch, due_date: date | None) -> None:
-    """Set another due date, or none."""
+def extend_batch(*, batch: Batch, due_date: date | None, at: datetime | None = None) -> None:
+    """Set another due date, or none, and notify those with open work where it is another one."""
+    before = Batch.objects.values_list("due_date", flat=True).get(pk=batch.pk)
     hit = Batch.objects.filter(~Q(status=Batch.Status.CLOSED), pk=batch.pk).update(due_date=due_date)
     if hit != 1:
         raise Conflict(_("This batch is closed, so nothing in it can be changed."))
     batch.due_date = due_date
+    if before != due_date:
+        notify_of_new_due_date(batch=batch, at=at or timezone.now())

@@ -1,4 +1,4 @@
-"""Reminders of due dates: three days before, one day before, and once when the day has passed."""
+"""Notices of due dates: three days before, one day before, once when the day has passed, and when it changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from accounts.models import Notification, User
 from accounts.services.notifications import notify
 from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
 from annotation.selectors.case_work import of_excluded_cases
+from annotation.services.reminders import open_work_in
 
 # Before the daily mails go out, so that a reminder is in the mail of its day.
 FROM = time(6)
@@ -40,6 +41,24 @@ def remind(*, at: datetime) -> None:
     _remind(Membership.Role.ANNOTATOR, "annotator", labelled, at, what="cases")
     written = WritingTask.objects.filter(status__in=WritingTask.OPEN).exclude(of_excluded_cases())
     _remind(Membership.Role.ANNOTATOR, "writer", written, at, what="writing")
+
+
+def notify_of_new_due_date(*, batch: Batch, at: datetime) -> None:
+    """Notify everybody with open work in ``batch`` that its due date changed or was removed."""
+    for work in open_work_in(batch):
+        notify(
+            user=User.objects.get(pk=work.user),
+            kind=Notification.Kind.DUE,
+            benchmark_title=batch.group.benchmark.title,
+            url=reverse("annotation:work" if work.part == "annotator" else "annotation:checks"),
+            at=at,
+            batch=batch.title,
+            due=batch.due_date.isoformat() if batch.due_date else "",
+            stage="moved",
+            count=work.count,
+            part=work.part,
+            what=work.what,
+        )
 
 
 def _remind(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, ProtectedError, Q
+from django.db.models import Count, ProtectedError, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -88,6 +89,7 @@ def add_member(
     if role not in Membership.Role.values:
         raise DomainError(_("The role must be annotator, checker or adjudicator."))
     person = user or person_of(email=email, name=name)
+    refuse_of_another_group(group, person)
     with readable_constraint_errors():
         membership, created = Membership.objects.get_or_create(group=group, user=person, role=role)
         if not created and not membership.active:
@@ -95,6 +97,21 @@ def add_member(
             membership.save(update_fields=["active"])
     physician_of(benchmark=group.benchmark, user=person)
     return membership
+
+
+def refuse_of_another_group(group: ExpertGroup, person: User) -> None:
+    """`DomainError` that names the other expert group of the benchmark in which ``person`` is active."""
+    others = Membership.objects.filter(user=person, active=True, group__benchmark=group.benchmark_id)
+    others = others.exclude(group=group)
+    other = others.select_related("group").first()
+    if other is not None:
+        raise DomainError(
+            _(
+                "This physician belongs to another expert group of the benchmark: “%(group)s”. Groups are compared, so "
+                "a physician works in one of them only. Add the role in that group, or stop them there first."
+            )
+            % {"group": other.group.name}
+        )
 
 
 @transaction.atomic
@@ -160,15 +177,15 @@ def set_capacity(*, membership: Membership, capacity: int | None) -> None:
     membership.save(update_fields=["capacity"])
 
 
-def held_in(group: ExpertGroup) -> dict[tuple[int, str], int]:
-    """(user, role) → how much goes back for others to take when this member is stopped."""
-    work = Assignment.objects.filter(batch__group=group, batch__imported=False).exclude(
+def held_in(groups: Collection[ExpertGroup] | QuerySet[ExpertGroup]) -> dict[tuple[int, str], int]:
+    """(user, role) → how much goes back for others to take when this member of ``groups`` is stopped."""
+    work = Assignment.objects.filter(batch__group__in=groups, batch__imported=False).exclude(
         batch__status=Batch.Status.CLOSED
     )
     open_work = work.filter(status__in=Assignment.OPEN).exclude(batch__kind=Batch.Kind.QUALIFY)
     checks = work.filter(status=Assignment.Status.IN_CHECK)
-    conflicts = Adjudication.objects.filter(Q(group=group) | Q(other_group=group), adjudicator__isnull=False).filter(
-        status=Adjudication.Status.OPEN
+    conflicts = Adjudication.objects.filter(
+        Q(group__in=groups) | Q(other_group__in=groups), adjudicator__isnull=False, status=Adjudication.Status.OPEN
     )
     return {
         (user, role): number

@@ -255,7 +255,7 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         form = ExtendForm(request.POST)
         if not form.is_valid():
             raise DomainError(_("Write the date as year-month-day."))
-        services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
+        services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"], at=timezone.now())
         for warning in warn_of_past(row.due_date):
             messages.warning(request, warning)
 

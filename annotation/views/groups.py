@@ -120,7 +120,7 @@ def _page(
     rename_form: GroupForm | None = None,
 ) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
-    held = services.held_in(row)
+    held = services.held_in([row])
     administers = is_admin(request.user, row.benchmark)
 
     def place(membership: Membership) -> tuple[Any, ...]:

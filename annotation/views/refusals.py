@@ -26,8 +26,8 @@ def unsent(refused: DomainError) -> DomainError:
     if isinstance(refused, BatchClosed):
         return BatchClosed(
             _(
-                "Your study coordinator has closed this batch. Decisions that were not saved before cannot be saved any "
-                "more and count in no result. Everything saved before is kept."
+                "This batch is closed. Decisions that were not saved before cannot be saved any more and count in no "
+                "result. Everything saved before is kept."
             )
         )
     return refused

@@ -44,9 +44,9 @@ def notify_of_end(
     """Notify who started something and, if it failed, the admins of ``benchmark``.
 
     Only those who run the benchmark are notified, because the page at ``url`` is theirs alone. ``by`` is the id of who
-    started it. They get no notification of a success or a refused file within `QUICK`. ``what`` and ``end`` are a key of
-    `accounts.staff_notices.ENDS`; ``values``: what its text is made from. ``hidden_from`` are ids of people who must
-    not know of it.
+    started it. They get no notification of a success or a refused file within `QUICK`. ``what`` and ``end`` are a key
+    of `accounts.staff_notices.ENDS`; ``values``: what its text is made from. ``hidden_from`` are ids of people who
+    must not know of it.
     """
     roles = BenchmarkRole.objects.filter(benchmark=benchmark, active=True, user__is_active=True)
     people = {

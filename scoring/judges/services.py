@@ -171,6 +171,22 @@ def train_again(*, judge: Judge, at: datetime) -> None:
     TRAININGS.enqueue([model], at=at)
 
 
+@transaction.atomic
+def delete_failed_judge(*, judge: Judge) -> None:
+    """Delete a version of a judge whose training failed; `Conflict` if it has not, or something uses the judge."""
+    model = TrainedModel.objects.select_for_update().filter(judge=judge).first()
+    if model is None or model.status != "failed":
+        raise Conflict(_("Only a judge whose training failed can be deleted."))
+    if (
+        judge.runs.exists()
+        or Judge.objects.filter(
+            benchmark=judge.benchmark_id, kind__in=juries(), config__members__contains=judge.name
+        ).exists()
+    ):
+        raise Conflict(_("This judge has runs or is a member of a jury, so it cannot be deleted."))
+    judge.delete()  # its model goes with it
+
+
 class TrainingJobs(LockedKind[TrainedModel]):
     """Trained judges to be fitted."""
 

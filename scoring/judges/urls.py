@@ -25,4 +25,5 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/judges/<str:public_id>/try", views.judge_try, name="judge-try"),
     path("b/<slug:slug>/judges/<str:public_id>/training", views.judge_training, name="judge-training"),
     path("b/<slug:slug>/judges/<str:public_id>/train-again", views.judge_train_again, name="judge-train-again"),
+    path("b/<slug:slug>/judges/<str:public_id>/delete", views.judge_delete, name="judge-delete"),
 ]

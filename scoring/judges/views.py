@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -48,6 +49,7 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "runs": judges_and_runs.run_rows(list(page)),
         "can_run": judges_and_runs.judges_to_run(request.user).exists(),
+        "administers": is_admin(request.user, benchmark),
         "new_kinds": [kind for kind in reversed(KINDS.values()) if kind.is_made_here],
     }
     return render(request, "scoring/judges/judges.html", context)
@@ -225,3 +227,17 @@ def judge_train_again(request: SignedInRequest, slug: str, public_id: str) -> Ht
     except DomainError as error:
         return _page(request, slug, public_id, error)
     return redirect("scoring:judge", slug, public_id)
+
+
+@require_POST
+@signed_in
+def judge_delete(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Delete a judge whose training failed and that nothing uses."""
+    _benchmark, judge = access.get_judge(request.user, slug, public_id)
+    name = judge.name
+    try:
+        services.delete_failed_judge(judge=judge)
+    except DomainError as error:
+        return _page(request, slug, public_id, error)
+    messages.success(request, _("The judge “%(name)s” is deleted.") % {"name": name})
+    return redirect("scoring:judges", slug)

@@ -514,6 +514,7 @@ ENDPOINTS |= {
     "scoring:calibration-png": Endpoint(STAFF, a_trained_judge),
     "scoring:supervision": Endpoint(STAFF, slug),
     "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
+    "scoring:judge-delete": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-level-shifts": Endpoint(STAFF, a_level_judge, writes_only=True),
     "scoring:judge-level-shifts-size": Endpoint(STAFF, a_level_judge),
     "scoring:judge-level-shifts-csv": Endpoint(STAFF, a_level_judge),

@@ -87,7 +87,22 @@ def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
     services.extend_batch(batch=due.batch, due_date=DUE + timedelta(days=7))
     remind(at=at + timedelta(days=1))
     remind(at=at + timedelta(days=7))
-    assert reminders(due.annotator) == ["3", "3"]
+    assert reminders(due.annotator) == ["3", "moved", "3"]
+
+
+@pytest.mark.slow
+def test_another_due_date_is_told_to_everybody_with_open_work(due: Workshop) -> None:
+    admin, reader = Client(), Client()
+    admin.force_login(due.admin)
+    reader.force_login(due.annotator)
+    url = f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/extend/"
+    for date_sent in ("2026-03-26", "2026-03-26", ""):  # the second changes nothing
+        assert admin.post(url, {"due_date": date_sent}).status_code == 302
+    page = reader.get("/notifications/").content.decode()
+    assert "is now due on 26 March 2026. You have" in page
+    assert "has no due date any more. You have" in page
+    assert reminders(due.annotator) == reminders(due.people()[1]) == ["moved", "moved"]
+    assert not Notification.objects.filter(user=due.checker, kind="due").exists()  # there is nothing to check yet
 
 
 @pytest.mark.slow

@@ -284,6 +284,9 @@ def test_a_paused_or_closed_batch_can_be_read_and_not_written(workshop: Workshop
     for answer in (save(client, row, services.criteria_of(row)[0], version=1), save_all(client, row, [], "submit")):
         assert answer.status_code == 409
         assert f"This batch is {state}" in answer.json()["detail"]
+        # What the browser still has can be sent later to a paused batch, and never to a closed one.
+        assert answer.json().get("closed", False) is (state == "closed")
+        assert ("count in no result" in answer.json()["detail"]) is (state == "closed")
     row.refresh_from_db()
     assert row.status == "draft"
 

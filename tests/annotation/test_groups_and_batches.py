@@ -106,7 +106,7 @@ def test_the_pages_say_why_a_member_cannot_be_added(workshop: Workshop) -> None:
     page = f"/b/{workshop.benchmark.slug}/groups/{other.public_id}/"
     for email, words in (
         (workshop.admin.email, "see the candidates’ names"),
-        (workshop.annotator.email, "belongs to another expert group"),
+        (workshop.annotator.email, "belongs to another expert group of the benchmark: “Group A”."),
         ("no-address", "valid email"),
     ):
         answer = client.post(f"{page}members/", {"email": email, "role": "annotator"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -122,6 +123,21 @@ def test_nobody_takes_their_own_response_nor_one_they_have_a_part_in() -> None:
     assert slots.available(annotator=grader, batch=batch) == 1  # not what they graded before
 
 
+def test_a_batch_that_nobody_can_grade_says_why() -> None:
+    """One of two annotators released the response; the other was free to grade it, until they claim it."""
+    workshop = build_workshop(responses=1)
+    row = Assignment.objects.get()
+    slots.release(assignments=[row], by=workshop.admin, at=NOW)
+    (other,) = [person for person in workshop.people() if person != row.annotator]
+    with pytest.raises(DomainError, match="1 of 1 responses have too few") as refused:
+        make_batch(workshop.group, annotators_per_item=2, skip_given=False)
+    assert f"case “{workshop.cases[0].key}”: 1 annotator released it. Add annotators" in str(refused.value)
+    taken(other, workshop.batch)
+    with pytest.raises(DomainError) as refused:
+        make_batch(workshop.group, annotators_per_item=1, skip_given=False)
+    assert "1 annotator already grades it. 1 annotator released it. Add annotators" in str(refused.value)
+
+
 def test_capacity_bounds_what_is_open_at_a_time() -> None:
     workshop = build_workshop(strategy="pool", responses=3)
     user = workshop.annotator
@@ -158,6 +174,18 @@ def test_a_required_specialty_is_kept_a_preferred_one_comes_first_and_what_nobod
     specialist(untouched, "cardiology")
     with pytest.raises(DomainError, match="1 of 3 responses have too few physicians of a matching specialty"):
         make_batch(untouched, specialty_match="required")
+
+
+def test_a_second_press_in_another_tab_is_refused_in_words() -> None:
+    workshop = build_workshop()
+    for change, words in (
+        (services.pause_batch, "already paused"),
+        (services.open_batch, "already open"),
+        (partial(services.close_batch, at=NOW), "already closed"),
+    ):
+        change(batch=workshop.batch)
+        with pytest.raises(Conflict, match=words):
+            change(batch=Batch.objects.get())
 
 
 def test_only_the_qualified_take_work() -> None:

@@ -237,19 +237,32 @@ def test_a_trained_judge_is_made_polled_and_shown_with_its_card(db: None, monkey
 
 def test_a_failed_training_says_why_and_can_be_tried_again(answered: Benchmark, monkeypatch: Any) -> None:
     from scoring import tasks
+    from scoring.judges.services import create_trained_judge
     from scoring.trained.fitting import fit
 
     sent: list[int] = []
     monkeypatch.setattr(tasks.train_judge, "delay_on_commit", sent.append)
     client = client_of(answered)
-    page = client.post(f"{BASE}new/trained/", {"name": "early", "seed": "0"})["Location"]
-    judge = Judge.objects.get()
+    refused = client.post(f"{BASE}new/trained/", {"name": "early", "seed": "0"})
+    assert refused.status_code == 422
+    assert "decisions 0 (required: 100), candidates 0 (required: 3)" in text_of(refused)
+    assert not Judge.objects.exists()
+    judge = create_trained_judge(benchmark=answered, name="early", by=None, at=timezone.now())
+    page = f"{BASE}{judge.public_id}/"
     fit(judge.trained_model.pk, clock=timezone.now)
     assert "no accepted decisions yet" in text_of(client.get(page))
+    assert "Delete judge" in text_of(client.get(page))
     assert client.post(f"{page}train-again").status_code == 302
     assert sent == [judge.trained_model.pk] * 2
     assert "Waiting for a worker" in text_of(client.get(page))
     assert client.post(f"{page}train-again").status_code == 409
+    assert client.post(f"{page}delete").status_code == 409  # it is waiting to be trained now
+    fit(judge.trained_model.pk, clock=timezone.now)
+    jury = Judge.objects.create(benchmark=answered, name="two", kind="jury", config={"members": ["early", "x"]})
+    assert client.post(f"{page}delete").status_code == 409
+    jury.delete()
+    assert client.post(f"{page}delete").status_code == 302
+    assert not Judge.objects.exists()
 
 
 # Runs -------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models, transaction
@@ -16,7 +16,6 @@ from annotation.allocation.allocate import drawn_places
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.qualification.gold import gold_due
 from annotation.selectors.eligibility import eligibility_of
-from annotation.services.batches import lease_end
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots.free_slots import annotators_of, matching_cases, open_in_group, put_off, takable
 from consilium.core.transitions import transition
@@ -215,3 +214,8 @@ def available_in(*, annotator: User, batches: Sequence[Batch], at: datetime | No
         return {}
     counts = takable(annotator, chosen).order_by().values_list("item__batch")
     return dict(counts.annotate(Count("item__response", distinct=True)))
+
+
+def lease_end(batch: Batch, at: datetime) -> datetime | None:
+    """When the lease of work that is handed out at ``at`` ends; None where the batch has no leases."""
+    return at + timedelta(hours=batch.lease_hours) if batch.lease_hours else None

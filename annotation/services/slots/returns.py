@@ -148,7 +148,8 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment | Slot], 
             % {"person": to, "n": own}
         )
     # Two slots of one response must not go to one person either.
-    excluded = {response for refused_responses in refusals(batch.group_id, [to.pk], responses) for response in refused_responses}
+    refused = refusals(batch.group_id, [to.pk], responses)
+    excluded = {response for refused_responses in refused for response in refused_responses}
     part = len(excluded) + len(rows) - len(responses)
     if part:
         raise DomainError(

@@ -119,6 +119,11 @@ def test_the_scoreboard_shows_how_many_responses_its_cacs_leaves_out() -> None:
     page = client_of(study).get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode()
     page = " ".join(page.split())
     assert "excluded: 2 responses with fewer than 3 positive criteria" in page
+    assert "of these, 2 responses have fewer than 3 positive criteria and count as not passed" in page
+    # The form says so before anything is computed: no rubric here has the ten criteria that it suggests.
+    form = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").context["entries"][0].form
+    words = "12 of 12 responses have fewer than 10 positive criteria (rubrics have 2 to 3)."
+    assert words in form.fields["k"].help_text
     assert "averaged over the responses with at least 3 positive criteria" in page
     board = page[page.index('<table class="data scoreboard">') :]
     cells = re.findall(r'<td class="num">12</td>(.*?)</tr>', board)[0]  # the responses, and their figures

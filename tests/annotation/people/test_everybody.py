@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Invitation, User
 from accounts.services.api_tokens import make_token, token_of
-from annotation.models import ExpertGroup, Membership
+from annotation.models import Assignment, ExpertGroup, Membership
 from annotation.services.groups import add_member
 from rubrics.services import give_authoring_role, grant_role, withdraw_authoring_role, withdraw_role
 from tests.annotation.conftest import Workshop
@@ -222,3 +223,14 @@ def test_a_group_is_renamed_and_deleted_only_while_it_was_never_used(workshop: W
         ("North", workshop.admin.pk),
         ("north", workshop.admin.pk),
     ]
+
+
+def test_the_dialog_of_an_account_names_its_open_work(workshop: Workshop, admin: Client) -> None:
+    User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
+    number = Assignment.objects.filter(annotator=workshop.annotator, status__in=Assignment.OPEN).count()
+    page = admin.get(f"/b/{workshop.benchmark.slug}/people/all/").content.decode()
+    dialog = page[page.index(f'id="end-{workshop.annotator.pk}"') :].split("</dialog>")[0]
+    assert number > 0
+    assert re.search(rf"They have {number} open pieces? of work\. If a particular colleague should", dialog)
+    idle = page[page.index(f'id="end-{workshop.adjudicator.pk}"') :].split("</dialog>")[0]
+    assert "open piece" not in idle

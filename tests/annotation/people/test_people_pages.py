@@ -187,3 +187,11 @@ def test_neither_list_nor_file_is_refused(admin: Client, benchmark: Benchmark) -
     answer = preview(admin, "")
     assert answer.status_code == 422
     assert "Paste a list, or choose a file." in answer.content.decode()
+
+
+def test_a_file_that_is_no_workbook_is_refused_as_such(admin: Client, benchmark: Benchmark) -> None:
+    shown = preview(admin, "", file=SimpleUploadedFile("people.xlsx", b"\x93\x00\xff\xfejunk\n" * 40), group="A")
+    text = shown.content.decode()
+    assert "This is not a workbook (XLSX) that can be read." in text
+    assert "is not UTF-8" not in text
+    assert nothing_stored()
