@@ -406,7 +406,7 @@ def test_the_list_of_assignments_has_the_pool_in_it_last(workshop: Workshop) -> 
     assert shown.rindex("Not started") < shown.index("In the pool")
     # The share of skipped work counts assignments, also those released, not the responses of the batch.
     given = Assignment.objects.filter(batch=workshop.batch).count()
-    assert f"0 of {given} assignments ever made, those since released included" in " ".join(page.split())
+    assert f"0 of {given} assignments, including released ones" in " ".join(page.split())
     rows = csv.DictReader(io.StringIO(b"".join(client.get(f"{url}pieces.csv")).decode()))
     assert [row["status"] for row in rows] == ["not_started"] * (total - released) + ["unassigned"] * released
 
@@ -415,3 +415,6 @@ def test_the_stop_dialog_says_to_hand_over_first(workshop: Workshop) -> None:
     page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/groups/{workshop.group.public_id}/")
     words = "hand them over on the page of the batch before you"
     assert page.content.decode().count(words) == len(workshop.people()) > 0  # once an annotator, for nobody else
+    # What was released can still be handed over from the pool.
+    assert "can be handed over there later, too" in " ".join(page.content.decode().split())
+    assert "cannot choose who continues" not in page.content.decode()

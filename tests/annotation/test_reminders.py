@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -91,3 +93,19 @@ def test_nobody_is_reminded_of_a_paused_batch_and_the_invited_are_named(workshop
     person.save()
     assert "has never signed in" in messages_of(client, url)
     assert not Notification.objects.filter(kind="due", user=person).exists()
+
+
+def test_without_a_mail_server_the_page_says_that_no_email_goes_out(
+    workshop: Workshop, client: Client, settings: Any
+) -> None:
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/remind/"
+    client.force_login(workshop.admin)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    words = "No mail server is set up, so no email was sent."
+    assert words in messages_of(client, url)
+    assert words not in messages_of(client, url)  # nobody is reminded a second time on one day
+    Notification.objects.all().delete()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    answer = messages_of(client, url)
+    assert "Reminded: " in answer
+    assert words not in answer

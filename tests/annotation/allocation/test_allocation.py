@@ -238,7 +238,7 @@ def test_specialties_are_compared_through_the_map_without_regard_to_capitals() -
 def test_a_pool_that_could_never_be_finished_is_refused() -> None:
     items = [Item(1, 1), Item(2, 2, author=5)]
     assert refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, check_fraction=0) == {4: 2, 5: 1, 6: 2}
-    with pytest.raises(Infeasible, match="1 of 2 responses have fewer than 3"):
+    with pytest.raises(Infeasible, match="1 of 2 responses have too few physicians"):
         refuse_impossible_pool(items, [4, 5, 6], per_item=3, seed=1, check_fraction=0)
     with pytest.raises(Infeasible, match="no checker"):
         refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1)

@@ -194,6 +194,20 @@ def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> No
     assert untouched.status == "accepted"
 
 
+def test_the_submission_that_ends_an_attempt_offers_no_undo() -> None:
+    world = QualificationWorld(required="on")
+    world.start()
+    first, last = Assignment.objects.filter(annotator=world.annotator).order_by("position")
+    client = signed_in(world.annotator)
+    for row, more in ((first, {}), (last, {"undo": False})):
+        decide(row, submit=False)
+        answer = client.post(
+            f"/work/{row.public_id}/submit/", {"decisions": [], "have": ""}, content_type="application/json"
+        )
+        assert answer.status_code == 200
+        assert {key: value for key, value in answer.json().items() if key == "undo"} == more
+
+
 def test_a_pool_that_waits_for_a_qualification_says_so() -> None:
     world = QualificationWorld()
     work = CaseFactory(benchmark=world.benchmark, key="work", rubric=2)
