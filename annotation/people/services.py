@@ -17,8 +17,7 @@ from accounts.services.access_ends import end_sessions_and_token
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
-from annotation.services.groups import create_group, invite_member, set_capacity, set_member_active
-from annotation.services.rules import SENTENCES
+from annotation.services.groups import InAnotherGroup, create_group, invite_member, set_capacity, set_member_active
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
@@ -70,16 +69,16 @@ def add_people(
                     makes_group = False
                     had_part, issued = _outside_groups(benchmark, user, listed.role, by, at)
         except DomainError as refused:
-            faults.add(listed.line, field, _earlier_line(listed, added, str(refused)) or str(refused))
+            faults.add(listed.line, field, _earlier_line(listed, added, refused) or str(refused))
         else:
             added.append(AddedPerson(listed, user, is_new, makes_group, had_part, issued))
     faults.refuse_if_any()
     return added
 
 
-def _earlier_line(listed: ListedPerson, added: Sequence[AddedPerson], refusal: str) -> str:
-    """The line of the list that puts the person in another group, if ``refusal`` is about that; else empty."""
-    if refusal != str(SENTENCES["annotation_membership_one_group"]):
+def _earlier_line(listed: ListedPerson, added: Sequence[AddedPerson], refused: DomainError) -> str:
+    """The line of the list that puts the person in another group, if ``refused`` is about that; else empty."""
+    if not isinstance(refused, InAnotherGroup):
         return ""
     address = listed.email.lower()
     earlier = (row.listed for row in added if row.listed.group and row.listed.email.lower() == address)

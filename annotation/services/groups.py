@@ -99,13 +99,17 @@ def add_member(
     return membership
 
 
+class InAnotherGroup(DomainError):
+    """The physician is active in another expert group of the benchmark."""
+
+
 def refuse_of_another_group(group: ExpertGroup, person: User) -> None:
-    """`DomainError` that names the other expert group of the benchmark in which ``person`` is active."""
+    """`InAnotherGroup` that names the other expert group of the benchmark in which ``person`` is active."""
     others = Membership.objects.filter(user=person, active=True, group__benchmark=group.benchmark_id)
     others = others.exclude(group=group)
     other = others.select_related("group").first()
     if other is not None:
-        raise DomainError(
+        raise InAnotherGroup(
             _(
                 "This physician belongs to another expert group of the benchmark: “%(group)s”. Groups are compared, so "
                 "a physician works in one of them only. Add the role in that group, or stop them there first."

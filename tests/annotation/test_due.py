@@ -91,7 +91,7 @@ def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
 
 
 @pytest.mark.slow
-def test_another_due_date_is_told_to_everybody_with_open_work(due: Workshop) -> None:
+def test_everybody_with_open_work_is_notified_of_another_due_date(due: Workshop) -> None:
     admin, reader = Client(), Client()
     admin.force_login(due.admin)
     reader.force_login(due.annotator)

@@ -231,6 +231,6 @@ def test_the_dialog_of_an_account_names_its_open_work(workshop: Workshop, admin:
     page = admin.get(f"/b/{workshop.benchmark.slug}/people/all/").content.decode()
     dialog = page[page.index(f'id="end-{workshop.annotator.pk}"') :].split("</dialog>")[0]
     assert number > 0
-    assert re.search(rf"They have {number} open pieces? of work\. If a particular colleague should", dialog)
+    assert re.search(rf"They have {number} open assignments?\. If a particular colleague should", dialog)
     idle = page[page.index(f'id="end-{workshop.adjudicator.pk}"') :].split("</dialog>")[0]
-    assert "open piece" not in idle
+    assert "open assignment" not in idle
