@@ -394,7 +394,11 @@ def _compared(both: PairedTables, measure: Measure, price: Price, rule: Interval
     values, intervals = compared(both, measure, price, rule)
     first, second = values[both.first], values[both.second]
     reason = reason_of(both.parts, measure, undefined=False)
-    why = _of_undefined(first, *(lambda i, own=own: reason(int(own[i])) for own in (both.first, both.second)))
+    of_values = _of_undefined(first, *(lambda i, own=own: reason(int(own[i])) for own in (both.first, both.second)))
+
+    def why(i: int) -> str:
+        return of_values(i) if both.n_cases[i] else Reason.NO_SHARED_CASE()
+
     return (first, second), intervals.attach(figures(first - second, both.n_cases, reason=why))
 
 
@@ -406,7 +410,7 @@ def _compared_over_everything(
     for key, own in everything_figures(both.parts, price):
         values = own.whole()
         first, second = values[both.first], values[both.second]
-        apart = figures(first - second, both.n_cases, reason=lambda i: Reason.NO_CASE_ASKED())
+        apart = figures(first - second, both.n_cases, reason=lambda i: Reason.NO_CASE_ASKED_OF_BOTH())
         yield key, both.n_cases, (first, second), rule.compared(own, both.first, both.second)[1].attach(apart)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from agreement.acuity.measures import MEASURES, Price, case_figures, everything_figures
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.tables import Aggregate, CaseTables, Slice, case_tables, everything, parts_of, series_of
-from consilium.core.phrases import joined, labelled
+from consilium.core.phrases import each_once, joined
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Figure, Undefined, figures
@@ -85,10 +85,7 @@ def _rows_of_slice(
                     "rli_low": figure.low,
                     "rli_high": figure.high,
                     "n_cases": int(n_cases[place]),
-                    "note": joined(
-                        labelled("rank", row["note"]) if row["note"] else "",
-                        labelled("rli", remarks) if remarks else "",
-                    ),
+                    "note": each_once((("rank", row["note"]), ("rli", remarks))),
                 }
 
 

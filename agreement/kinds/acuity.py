@@ -308,7 +308,8 @@ def methods(report: Report) -> list[str]:
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"{cost_in_words(ratio, gamma)}; over everything asked, a reading that names no one level, or is missing, "
         "costs as much as the worst answer. "
-        f"Candidates are ranked by that cost, each with the range of ranks that {_ranks(report)} leave open; the "
+        f"Candidates are ranked by that cost, each with the range of ranks that {_ranks(report)} leave open; "
+        "candidates that share no case, or too few, are not compared with each other; the "
         "relative level index is that of Kopka et al. 2023.",
         "QWK is Cohen’s kappa with quadratic weights (Cohen 1968), alpha Krippendorff’s ordinal alpha; safety, "
         "comprehensiveness and inclination are those of Kopka et al. 2023.",

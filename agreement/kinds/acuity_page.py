@@ -17,7 +17,7 @@ from agreement.acuity.readings import IMPORTED
 from agreement.kinds.kind import Context
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
-from agreement.reports.numbers import Number, PValue, Tile, number
+from agreement.reports.numbers import Number, PValue, Tile, n_not_compared, number
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Row
 from consilium.core.i18n import translate_remark
@@ -210,7 +210,18 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     if rank["rank_high"] == 1:
         return " ".join([least, _("It leads: on these cases it costs less than every other candidate.")])
     more = _("No candidate leads: on these cases its rank may be anywhere from %(low)s to %(high)s.")
-    return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}])
+    return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}, *_not_compared(rank)])
+
+
+def _not_compared(rank: Row) -> list[str]:
+    """With how many candidates the one of a rank is not compared; nothing where it is compared with all."""
+    n = n_not_compared(rank, "rank")
+    words = ngettext(
+        "It shares no case, or too few cases, with %(n)s other candidate, and is not compared with it.",
+        "It shares no case, or too few cases, with %(n)s other candidates, and is not compared with them.",
+        n,
+    )
+    return [words % {"n": n}] if n else []
 
 
 def _as_to_a_patient(rows: Iterable[Row], best: Row | None) -> str:
@@ -256,6 +267,7 @@ def _ranking(report: Report, sort: str, part: str) -> Context:
         "ranked_by_key": measure,
         "rankings": [(key, label, key == measure) for key, label in labels.items()],
         "any_rank_differs": any(own and own["differs"] for row in rows for own in row["formats"]),
+        "any_not_compared": any(n_not_compared(row, "rank") for row in ranks),
     }
 
 

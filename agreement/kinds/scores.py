@@ -197,14 +197,16 @@ def _faulty(rows: list[Row]) -> list[str]:
 
 _RANKS_BY_RESAMPLES = (
     "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of a "
-    "rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie."
+    "rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie. Candidates "
+    "with fewer than 10 shared cases are not compared with each other."
 )
 _RANKS_BY_COMPARISONS = (
     "Where each case has one response, Pass@k has the mid-p interval of a share. "
     f"Ranks are among the candidates with at least {MINIMUM_EFFECTIVE_CASES} effective cases; tied candidates share "
     "the best rank. The 95% range of a rank reaches from one more than the number of candidates found to be above to "
     "the number of all less those found to be below, each by the interval of the difference on the same cases (Zou "
-    "and Donner 2008) with Holm’s correction over the other candidates (Holm 1979; Mogstad et al. 2024)."
+    "and Donner 2008) with Holm’s correction over the other candidates (Holm 1979; Mogstad et al. 2024). Candidates "
+    f"with fewer than {MINIMUM_EFFECTIVE_CASES} effective shared cases are not compared with each other."
 )
 
 

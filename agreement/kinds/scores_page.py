@@ -17,7 +17,7 @@ from agreement.kinds.shared import row_label
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
 from agreement.reports.links import pairs_url
-from agreement.reports.numbers import Number, number
+from agreement.reports.numbers import Number, n_not_compared, number
 from agreement.reports.tables import Row
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
 from agreement.selectors.rater_choices import display_name, rater_names, shown_name
@@ -111,6 +111,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
         "powered": powered,
         "ranked_by": labels.get(ranked_by, ""),
         "n_ranked": sum(row.get(f"{ranked_by}_rank") is not None for row in rows),
+        "any_not_compared": any(n_not_compared(row, f"{ranked_by}_rank") for row in rows),
         "worst_k": worst_k,
         "scoreboard": [
             {

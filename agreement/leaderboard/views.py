@@ -15,7 +15,7 @@ from agreement.kinds.acuity_page import RANKED, format_label, ranking_labels, si
 from agreement.leaderboard import selectors
 from agreement.models import Report
 from agreement.reports import presentation
-from agreement.reports.numbers import number
+from agreement.reports.numbers import n_not_compared, number
 from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import names_in
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -88,6 +88,7 @@ def _board(report: Report, measure: str, first: str) -> Context:
         "ranked_by": labels[measure],
         "formats": [(format_, format_label(format_), format_ == order[0]) for format_ in formats],
         "leaders": [(row["candidate"], format_label(row["format"])) for row in rows if row["leads"]],
+        "any_not_compared": any(n_not_compared(row, "rank") for row in rows),
         "any_differs": any(row["differs"] for row in rows),
         "price": f"{report.result['facts']['ratio']:g} : 1",
     }

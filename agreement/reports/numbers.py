@@ -26,6 +26,7 @@ BY_CASES_ALONE = {
 REMARKS_ON_INTERVALS = {Reason.CLIPPED_INTERVAL, Reason.EDGE_INTERVAL_OF_ONE}
 INFORMATIVE_FROM = 50  # effective cases from which such an interval to both sides of 0 is shown
 MARK = "†"  # explained once, below the tables of a report
+NOT_COMPARED = {Reason.RANK_NO_SHARED_CASE, Reason.RANK_FEW_SHARED_CASES}
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,11 @@ def _behind(row: Row, name: str) -> str:
     if any(code_of(remark) in BY_CASES_ALONE for remark in remarks):
         words.append(_("interval from the number of cases alone"))
     return "; ".join(filter(None, [cases, *words]))
+
+
+def n_not_compared(row: Row, name: str) -> int:
+    """With how many candidates the one of a rank is not compared, because they share no case or too few cases."""
+    return sum(int(remark.values["n"]) for remark in _remarks(row, name) if code_of(remark) in NOT_COMPARED)
 
 
 def _reason(row: Row, name: str) -> str:

@@ -60,6 +60,7 @@ class Reason(Enum):
     # Acuity.
     NO_USABLE_READING = Phrase("no usable reading on a case with a clear reference")
     NO_CASE_ASKED = Phrase("no case with a clear reference")
+    NO_CASE_ASKED_OF_BOTH = Phrase("no case with a clear reference about which both were asked")
     NO_TRIAGE_ERROR = Phrase("no error in either direction")
     TWO_LEVELS_ONLY = Phrase("a severe error needs three levels")
     ONE_LEVEL_THROUGHOUT = Phrase("reference and readings have one level throughout")
@@ -201,6 +202,14 @@ class Reason(Enum):
     RANK_NO_FIGURE = Phrase("no figure by which to rank")
     RANK_CASES = Phrase("no rank: %(cases)s of the %(needed)s cases needed")
     RANK_EFFECTIVE_CASES = Phrase("no rank: %(cases)s of the %(needed)s effective cases needed")
+    RANK_NO_SHARED_CASE = (
+        Phrase("range not narrowed by %(n)s candidates with which it has no shared case"),
+        "range not narrowed by %(n)s candidate with which it has no shared case",
+    )
+    RANK_FEW_SHARED_CASES = (
+        Phrase("range not narrowed by %(n)s candidates with which it shares too few cases (%(needed)s needed)"),
+        "range not narrowed by %(n)s candidate with which it shares too few cases (%(needed)s needed)",
+    )
     RANK_NO_OTHER_CANDIDATE = Phrase("no rank: no other candidate to be ranked with")
     CONSTANT_ATTRIBUTE = Phrase("the attribute has one value only")
     RATERS_NEVER_DIFFER = Phrase("the raters never differ")

@@ -187,7 +187,8 @@ class PercentileBootstrap:
 
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
-        return rank_ranges(values, self._replicates(candidates), candidates.behind.sum(axis=0))
+        behind = candidates.behind.astype(np.int64)
+        return rank_ranges(values, self._replicates(candidates), behind.sum(axis=0), behind.T @ behind)
 
     def _replicates(self, figures: CaseFigures) -> Array:
         n_cases = len(figures.sums)

@@ -17,7 +17,9 @@ cases and candidates nearly level the range is most of the places: the data do n
 Romano, Shaikh and Wilhelm 2024 (ranges of ranks from paired comparisons). Coverage is simulated in
 `bench/rank_coverage.py`.
 
-Ranked are the candidates that have a value and at least 5 effective cases.
+Ranked are the candidates that have a value and at least 5 effective cases. Two candidates are compared only where the
+cases behind both are at least 5 effective ones for each of them; otherwise neither is told apart from the other, so
+that both ranges are left open by it, and the note counts such candidates.
 
 *Bootstrap* (`rank_ranges`), which is too short where candidates are close. In each resample of cases every candidate is
 scored anew on the same cases, so that ranks are joint; a candidate that is tied there could take any place of its tie,
@@ -28,7 +30,8 @@ so the best of them goes into the lower end and the worst into the upper end:
 
 (percentile intervals, Efron and Tibshirani 1993, chapter 13; the ranks of Goldstein and Spiegelhalter 1996.)
 
-Ranked are the candidates that have a value and at least 10 cases. Undefined: for a candidate without a value or with
+Ranked are the candidates that have a value and at least 10 cases. A candidate with fewer than 10 shared cases counts as
+below in the lower end and as above in the upper end. Undefined: for a candidate without a value or with
 fewer cases; where fewer than 2 candidates are left. A resample in which one of those ranked has no value is dropped;
 where fewer than 95% remain there are ranks without ranges.
 
@@ -45,6 +48,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.case_figures import CaseFigures
@@ -60,9 +64,11 @@ UNMOVED = Reason.RANKS_UNCHANGED()
 # The sign of each difference whose interval at a level leaves out 0, 0 for the others: (candidates, candidates), the
 # row less the column.
 Comparison = Callable[[float], NDArray[np.int64]]
+# The best and the worst place of each candidate.
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def places(values: ArrayLike) -> Places:
     """The best and the worst place that each candidate could take, 1 being the highest value.
 
     ``values`` has one row for each candidate, and any further axes; no NaN.
@@ -75,11 +81,17 @@ def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return best, worst
 
 
-def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: ArrayLike) -> list[Figure]:
+def rank_ranges(
+    values: Sequence[float | None],
+    replicates: ArrayLike,
+    n_cases: ArrayLike,
+    shared_cases: NDArray[np.int64] | None = None,
+) -> list[Figure]:
     """The rank of each candidate with its range; n is the number of candidates that are ranked.
 
     ``values`` holds a figure for each candidate, None where it is undefined; ``replicates`` (candidates, resamples) the
-    same figure in joint resamples, NaN where it is undefined; ``n_cases`` (candidates,) how many cases stand behind it.
+    same figure in joint resamples, NaN where it is undefined; ``n_cases`` (candidates,) how many cases stand behind it;
+    ``shared_cases`` (candidates, candidates) how many stand behind both, all of them where it is not given.
     """
     drawn, cases = np.asarray(replicates, dtype=np.float64), np.asarray(n_cases, dtype=np.int64)
     if drawn.ndim != 2 or not len(values) == len(drawn) == len(cases):
@@ -96,7 +108,11 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     enough = resamples > 0 and kept.shape[1] >= MINIMUM_KEPT * resamples
     dropped = resamples - kept.shape[1]
     if enough:
-        best, worst = (np.sort(side, axis=1) for side in places(kept))
+        shared = np.full((len(ranked), len(ranked)), MINIMUM_CASES)
+        if shared_cases is not None:
+            shared = np.asarray(shared_cases)[np.ix_(ranked, ranked)]
+        best, worst = (np.sort(side, axis=1) for side in _open_places(kept, shared < MINIMUM_CASES))
+        remarks = _not_compared(shared, MINIMUM_CASES)
         last = kept.shape[1] - 1
         first, final = floor(ENDS[0] * last), ceil(ENDS[1] * last)
         fixed = bool(nearly_equal(kept.min(axis=1), kept.max(axis=1)).all())
@@ -110,8 +126,35 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
         ranged = with_interval(
             Estimate(rank, len(ranked), note=note), float(best[place, first]), float(worst[place, final])
         )
-        ranges[i] = with_note(ranged, UNMOVED if fixed else "")
+        ranges[i] = with_note(ranged, joined(UNMOVED if fixed else "", remarks[place]))
     return ranges
+
+
+def _open_places(values: NDArray[np.float64], is_open: NDArray[np.bool_]) -> Places:
+    """`places`, where each candidate may be above or below those that it cannot be compared with."""
+    best, worst = places(values)
+    rounded = np.round(values, DECIMALS)
+    for i, others in enumerate(is_open & ~np.eye(len(values), dtype=bool)):
+        best[i] -= (rounded[others] > rounded[i]).sum(axis=0)
+        worst[i] += (rounded[others] < rounded[i]).sum(axis=0)
+    return best, worst
+
+
+def _not_compared(shared: NDArray[np.int64] | NDArray[np.float64], needed: int) -> list[str]:
+    """How many other candidates the range of each one is not narrowed by, and why; empty where there are none.
+
+    ``shared`` (candidates, candidates) are the cases behind both.
+    """
+    others = ~np.eye(len(shared), dtype=bool)
+    none = ((shared == 0) & others).sum(axis=1).tolist()
+    few = ((shared > 0) & (shared < needed - ROUNDING) & others).sum(axis=1).tolist()
+    return [
+        joined(
+            Reason.RANK_NO_SHARED_CASE.counted(n_none),
+            Reason.RANK_FEW_SHARED_CASES(n=n_few, needed=needed) if n_few else "",
+        )
+        for n_none, n_few in zip(none, few, strict=True)
+    ]
 
 
 def _unranked(value: float | None, n_ranked: int, *, lacking: str) -> Undefined:
@@ -135,7 +178,8 @@ def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
 
     A slice of ``candidates`` is a candidate, on the same cases as the others. Undefined: for a candidate without a
     value or with fewer than 5 effective cases; where fewer than 2 candidates are left. Candidates whose values are tied
-    once they are clipped, as they are shown, are not told apart.
+    once they are clipped, as they are shown, are not told apart. Nor are those with fewer than 5 effective shared
+    cases.
     """
     jack = jackknife(candidates)
     enough = jack.effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING
@@ -149,10 +193,23 @@ def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
         return ranges
     points, last = places(shown[ranked])
     tied = (points[:, None] == points[None, :]) & (last[:, None] == last[None, :])
-    low, high = holm_ranges(mover_comparison(jackknife(candidates.of_slices(ranked))), len(ranked), tied)
+    chosen = candidates.of_slices(ranked)
+    shared = _effective_shared(chosen.sizes)
+    few = shared < MINIMUM_EFFECTIVE_CASES - ROUNDING
+    low, high = holm_ranges(mover_comparison(jackknife(chosen)), len(ranked), tied | few)
+    remarks = _not_compared(shared, MINIMUM_EFFECTIVE_CASES)
     for place, i in enumerate(ranked):
-        ranges[i] = Estimate(float(points[place]), len(ranked), float(low[place]), float(high[place]))
+        ends = float(low[place]), float(high[place])
+        ranges[i] = Estimate(float(points[place]), len(ranked), *ends, note=remarks[place])
     return ranges
+
+
+def _effective_shared(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The effective cases behind both of each two candidates, by the sizes of the one that has fewer of them."""
+    behind = (sizes > 0).astype(np.float64)
+    sums, squares = sizes.T @ behind, (sizes**2).T @ behind
+    own = np.divide(sums**2, squares, out=np.zeros(sums.shape), where=squares > 0)
+    return np.minimum(own, own.T)
 
 
 def mover_comparison(jack: Jackknife) -> Comparison:

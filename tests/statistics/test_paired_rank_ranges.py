@@ -112,6 +112,30 @@ def test_both_at_their_bounds_need_cases_to_be_separated():
     assert ranges(5) == [(1, 1, 1), (2, 2, 2)]
 
 
+@pytest.mark.parametrize(
+    ("shared", "note"), [(0, "it has no shared case"), (4, "it shares too few cases (5 needed)"), (5, "")]
+)
+def test_only_candidates_with_five_shared_cases_are_compared(shared: int, note: str):
+    """One candidate is right on all of its 9 cases, the other on none of its 9: the cases of both tell them apart."""
+    present = np.zeros((18 - shared, 2))
+    present[:9, 0] = present[9 - shared :, 1] = 1
+    ranges = paired_rank_ranges(case_ratio(present * [1.0, 0.0], present))
+    assert ends_of(ranges) == ([(1, 1, 2), (2, 1, 2)] if note else [(1, 1, 1), (2, 2, 2)])
+    words = f"range not narrowed by 1 candidate with which {note}" if note else ""
+    assert [figure.note for figure in ranges] == [words] * 2
+
+
+def test_a_candidate_without_shared_cases_leaves_the_comparison_of_the_others():
+    # Two are right on all and on none of the same 9 cases; the third has other cases, and may be above or below both.
+    present = np.zeros((18, 3))
+    present[:9, :2] = present[9:, 2] = 1
+    assert ends_of(paired_rank_ranges(case_ratio(present * [1.0, 0.0, 0.5], present))) == [
+        (1, 1, 2),
+        (3, 2, 3),
+        (2, 1, 3),
+    ]
+
+
 def test_what_is_undefined_says_why():
     scores = np.random.default_rng(4).random((12, 4))
     present = np.ones((12, 4))

@@ -70,3 +70,17 @@ def test_the_order_of_candidates_changes_nothing(seed: int) -> None:
     order = rng.permutation(6)
     ranks = rank_ranges(values.tolist(), drawn, [50] * 6)
     assert rank_ranges(values[order].tolist(), drawn[order], [50] * 6) == [ranks[i] for i in order]
+
+
+def test_resamples_do_not_compare_candidates_with_fewer_than_ten_shared_cases():
+    """Each of three keeps its place in every resample; the third shares 9 cases with the first, none else."""
+    drawn = np.tile(np.array([[0.9], [0.5], [0.1]]), (1, 100)) + np.linspace(0, 0.01, 100)
+    shared = np.array([[20, 10, 9], [10, 20, 0], [9, 0, 20]])
+    ranges = rank_ranges([0.9, 0.5, 0.1], drawn, [20, 20, 20], shared)
+    assert [(figure.value, figure.low, figure.high) for figure in ranges] == [(1, 1, 2), (2, 2, 3), (3, 1, 3)]
+    assert [figure.note for figure in ranges] == [
+        "range not narrowed by 1 candidate with which it shares too few cases (10 needed)",
+        "range not narrowed by 1 candidate with which it has no shared case",
+        "range not narrowed by 1 candidate with which it has no shared case; "
+        "range not narrowed by 1 candidate with which it shares too few cases (10 needed)",
+    ]

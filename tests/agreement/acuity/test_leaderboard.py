@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from agreement.reports.stored import table_of
 from rubrics.models import Benchmark
 from tests.agreement.acuity.stored import LEVELS, csv_rows, import_files, reported, sign, small, write_lines
 
@@ -43,6 +44,42 @@ def test_what_is_missing_is_named_with_the_next_step(benchmark: Benchmark, clien
     assert of_api(client, benchmark)["missing"] == "report"
     reported(benchmark, candidates=["M"])
     assert "There is only one candidate; ranking requires at least two." in board(client, benchmark)
+
+
+def test_candidates_without_a_shared_case_are_not_compared(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    """M is right on all of its 12 cases, N a level too high on all of its 12."""
+    for name, steps in (("M", 0), ("N", 1)):
+        lines = [f"{name}{i:02},{name},qa,0,{LEVELS[i % 3 + steps]},{LEVELS[i % 3]}" for i in range(12)]
+        scale = import_files(benchmark, write_lines(tmp_path, f"{name}.csv", lines), dataset=name.lower())
+    sign(scale)
+    for interval in ("jackknife", "percentile"):
+        report = reported(benchmark, interval=interval)
+        rows = file_of(client, benchmark, f"?report={report.public_id}")
+        assert [[row[name] for name in ("candidate", "rank", "rank_low", "rank_high", "leads")] for row in rows] == [
+            ["M", "1", "1", "2", "false"],
+            ["N", "2", "1", "2", "false"],
+        ]
+        pairs = table_of(report, "pairs").dicts()
+        assert {(row["n_cases"], row["note"]) for row in pairs if row["aggregate"] == "expected"} == {
+            (0, "no case with a usable reading of both"),
+            (0, "no case with a clear reference about which both were asked"),
+        }
+        note = "range not narrowed by 1 candidate with which it has no shared case"
+        assert [row["note"] for row in rows if f"rank: {note}" not in row["note"]] == []
+        page = board(client, benchmark, f"?report={report.public_id}")
+        assert "leads" not in page.split("<tbody>")[1].split("</tbody>")[0]
+        assert "No candidate leads" in page
+        remark = "Candidates that share no case, or too few cases, are not compared with each other."
+        assert remark in page
+        own = " ".join(client.get(f"/b/{benchmark.slug}/acuity/{report.public_id}/").content.decode().split())
+        assert (
+            "No candidate leads: on these cases its rank may be anywhere from 1 to 2. It shares no case, or too few "
+            "cases, with 1 other candidate, and is not compared with it." in own
+        )
+        assert "It leads" not in own
+        assert remark in own
 
 
 def test_refusing_costs_a_rank_and_is_marked(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:

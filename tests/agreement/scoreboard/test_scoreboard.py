@@ -156,6 +156,30 @@ def test_ranges_of_ranks_are_those_of_paired_comparisons() -> None:
     assert [high - low for _rank, low, high in expected] != [3] * 4
 
 
+def test_candidates_on_other_cases_are_not_compared() -> None:
+    """One has all criteria of its 12 cases, the other none of its 12: their figures differ as far as they can."""
+    apart = make_study(cases=24, points=(1,) * CRITERIA, candidates=("alpha", "beta"))
+    cases = list(Case.objects.filter(benchmark=apart.benchmark).order_by("pk"))
+    Response.objects.filter(case__in=cases[:12], candidate__name="beta").delete()
+    Response.objects.filter(case__in=cases[12:], candidate__name="alpha").delete()
+    good = set(Response.objects.filter(candidate__name="alpha").values_list("pk", flat=True))
+    apart.group("A", lambda pair: "met" if pair[0] in good else "not_met")
+    for rule in (DEFAULT_RULE, PercentileBootstrap(1)):
+        board = compute(apart.benchmark, rater="group:A", k=K, rule=rule, seed=7).tables["scoreboard"].dicts()
+        for name, place in (("alpha", (1, 1, 2)), ("beta", (2, 1, 2))):
+            own = row(board, candidate=name)
+            assert tuple(own[f"cacs_at_k_rank{end}"] for end in ("", "_low", "_high")) == place
+            assert "range not narrowed by 1 candidate with which it has no shared case" in own["note"]
+    report = services.create_report(
+        benchmark=apart.benchmark, kind="scores", parameters={"rater": "group:A", "k": K}, seed=0, at=timezone.now()
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    client = Client()
+    client.force_login(apart.admin)
+    page = " ".join(client.get(f"/b/{apart.benchmark.slug}/scores/{report.public_id}/").content.decode().split())
+    assert "Candidates that share no case, or too few cases, are not compared with each other." in page
+
+
 def test_a_figure_and_differences_by_hand(study: Study) -> None:
     scoreboard = result(study)
     met = hits(study, "A")
