@@ -185,6 +185,7 @@ def body(report: Report, sort: str) -> Context:
             {
                 "measure": measure,
                 "label": measure_name(measure, facts["k"]),
+                "n_used": sum(row["n_labelled"] for row in overall),
                 "rows": [_row(report, row, shared) for row in overall],
                 "shared_remarks": capital(translate(joined(*shared))),
                 "slices": [_row(report, row) for row in parts[:SHOWN_SLICES]],
@@ -324,7 +325,7 @@ def methods(report: Report) -> list[str]:
         f"Scores of the benchmark {report.benchmark.title} are prediction-powered, with a power-tuned weight λ from 0 "
         f"to 1 (PPI++, Angelopoulos et al. 2023): {counted(facts['n_judged'], 'response')} with verdicts of "
         f"{rater_in_words(facts['judge'])}, and {facts['n_graded']:,} of them with decisions of "
-        f"{rater_in_words(facts['reference'])}.",
+        f"{rater_in_words(facts['reference'])}. {_used(report)}",
         "The estimate is λ times the mean of the judge’s scores over all responses, plus the mean over the graded "
         "responses of the physicians’ scores less λ times the judge’s; λ is the one that makes the variance smallest "
         "in the same sample.",
@@ -340,6 +341,18 @@ def methods(report: Report) -> list[str]:
         threshold(report, facts["k"]),
         f"No such figure is given of {listed(learned)}, on which the judge was fitted." if learned else "",
     ]
+
+
+def _used(report: Report) -> str:
+    """How many graded responses correct each figure, as a sentence."""
+    rows = [row for row in table_of(report, "powered").dicts() if row["slice"] == OVERALL]
+    names = {
+        "rubric_score": "the rubric score",
+        "rubric_accuracy": "Rubric Accuracy",
+        "cacs_at_k": f"CACS@{report.result['facts']['k']}",
+    }
+    used = {measure: sum(row["n_labelled"] for row in rows if row["measure"] == measure) for measure in names}
+    return f"Responses with a score by both: {listed(f'{n:,} for {names[key]}' for key, n in used.items())}."
 
 
 def _drawn(remarks_on_candidates: dict[str, list[str]]) -> Iterator[str]:

@@ -237,6 +237,30 @@ def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against
     assert broken
 
 
+@pytest.mark.slow
+def test_the_report_says_how_many_responses_correct_each_figure(study: Study) -> None:
+    """The criterion that takes points off counts in the rubric score alone: without it, 29 of the 30 have one."""
+    response, criterion = next(
+        (response, study.criteria[response.case_id][4])
+        for response in study.responses()
+        if (response.pk, study.criteria[response.case_id][4]) in study.outcomes["A"]
+    )
+    Decision.objects.filter(assignment__response=response, criterion=criterion).update(outcome="cannot_assess")
+    parameters = {"judge": "Judge", "reference": "group:A", "k": 2}
+    report = services.create_report(benchmark=study.benchmark, kind="powered", parameters=parameters, at=timezone.now())
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    client = Client()
+    client.force_login(study.admin)
+    page = " ".join(
+        client.get(f"/b/{study.benchmark.slug}/scores/{report.public_id}/").content.decode().split()
+    ).replace(" ,", ",")
+    assert "who graded 30 of them. Only responses with a score by both correct a figure:" in page
+    assert "correct a figure: Rubric score 29, Rubric Accuracy 30, CACS@2 30." in page
+    text = methods_of(report).text
+    assert "Responses with a score by both: 29 for the rubric score, 30 for Rubric Accuracy and 30 for CACS@2." in text
+
+
 def test_a_threshold_that_no_rubric_reaches_is_a_reason(study: Study) -> None:
     rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=5).rows
     cacs = [row for row in rows if row["measure"] == "cacs_at_k"]
