@@ -92,6 +92,11 @@ def _board(report: Report, sort: str, part: str) -> Context:
             (row for row in rows if row.get(column) is not None), key=lambda row: row[column], reverse=not upwards
         )
         rows = [*defined, *(row for row in rows if row.get(column) is None)]
+    behind = [_behind_figures(row, gaps.get(row["candidate"], {})) for row in rows]
+    for name in ("n_hits", "n_cacs"):
+        # What differs from n for one candidate is shown for all of them.
+        if all(own[name] in (None, row["n"]) for own, row in zip(behind, rows, strict=True)):
+            behind = [{**own, name: None} for own in behind]
     ranked_by = column if column in RANKED else RANKED[0]
     worst_k = facts.get("worst_k", 1)
     powered = _powered(report, part)
@@ -116,7 +121,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
         "scoreboard": [
             {
                 **row,
-                **_behind_figures(row, gaps.get(row["candidate"], {})),
+                **own,
                 "url": evidence_url(report, row["candidate"], "" if part == OVERALL else part),
                 "figures": {
                     "cacs": number(row, "cacs_at_k", digits=1),
@@ -129,7 +134,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
                     "powered": powered.get(row["candidate"]) if powered else None,
                 },
             }
-            for row in rows
+            for row, own in zip(rows, behind, strict=True)
         ],
         "headers": [
             {
@@ -144,7 +149,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
 
 
 def _behind_figures(row: Row, gap: Row) -> Context:
-    """How many responses are behind the figures, where it is not the row's own ``n`` (that of the rubric score).
+    """How many responses are behind the figures; the row's own ``n`` is that of the rubric score.
 
     ``n_hits``: behind Rubric Accuracy, Pass@k and the gap; ``n_cacs``: behind CACS@k, which leaves out responses with
     too few positive criteria, as ``short`` says; they cannot pass, as ``cannot_pass`` says. None in a report that is
@@ -171,8 +176,8 @@ def _behind_figures(row: Row, gap: Row) -> Context:
     facts = {"n": f"{n_short:,}", "k": gap["k"]}
     n_hits, n_cacs = gap["n"], gap["n"] - n_short
     return {
-        "n_hits": None if n_hits == row["n"] else n_hits,
-        "n_cacs": None if n_cacs == row["n"] else n_cacs,
+        "n_hits": n_hits,
+        "n_cacs": n_cacs,
         "short": text % facts if n_short else "",
         "cannot_pass": cannot_pass % facts if n_short else "",
     }

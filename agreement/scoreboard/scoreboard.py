@@ -32,7 +32,9 @@ MORE_COLUMNS = (
 )
 # The number of effective cases behind each figure.
 EFFECTIVE_COLUMNS = tuple(f"{name}_effective" for name in (*FIGURES, "worst_at_k"))
-COLUMNS = (*SCOREBOARD_COLUMNS, *MORE_COLUMNS, *EFFECTIVE_COLUMNS)
+# Responses behind Rubric Accuracy and Pass@k, behind CACS@k, and without a rubric score; ``n`` is that of the latter.
+BEHIND_COLUMNS = ("n_rubric_accuracy", "n_cacs_at_k", "n_unscored")
+COLUMNS = (*SCOREBOARD_COLUMNS, *MORE_COLUMNS, *EFFECTIVE_COLUMNS, *BEHIND_COLUMNS)
 SLICE_COLUMNS = ("slice", *COLUMNS)
 TEXT = ("slice", "candidate", "kind", "note")
 GAPS = {"gap_cacs": "cacs_at_k", "gap_pass": "pass_at_k"}
@@ -150,6 +152,9 @@ class _Board:
                 "k": self.scored.k,
                 **scores,
                 "worst_k": self.worst_k,
+                "n_rubric_accuracy": int(self.scored.columns.settled[column]),
+                "n_cacs_at_k": int(self.scored.columns.settled[column] - self.scored.columns.short[column]),
+                "n_unscored": int(self.scored.columns.unscored[column]),
             }
             figures_by_name: dict[str, Figure] = {"worst_at_k": self.figures_by_name["worst_at_k"].figures[column]}
             figures_by_name |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}

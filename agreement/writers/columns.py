@@ -75,8 +75,12 @@ MAX_COLUMNS = 10
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 # Columns with the ends of an interval that are not called like their figure.
 _ENDS = {"difference": ("low", "high"), "mean_delta": ("delta_low", "delta_high")}
+_BEHIND = (
+    "n_rubric_accuracy",
+    "n_cacs_at_k",
+)  # counts of the responses behind some figures, printed where they are not ``n``
 # Nothing is left of a test or of shares that add up to 1 where one of these is left out.
-_KEPT = ("b", "c", "tie", "loss", "auroc_pooled", "mean_delta_100")
+_KEPT = ("b", "c", "tie", "loss", "auroc_pooled", "mean_delta_100", *_BEHIND)
 _DETAILS_OF_TESTS = ("chi2_clustered", "chi2_edwards", "p_edwards")
 REMARKS = "note"
 EFFECTIVE = "_effective"  # ends the column of the effective cases behind a figure
@@ -90,10 +94,10 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
     Left out are remarks, the ends of intervals (they stand with their figure), effective cases, columns without any
-    value, counts of what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. If
-    there are more than `MAX_COLUMNS`, these are dropped in turn until the table fits: test statistics whose p-values
-    stay; all counts but two; figures without an interval beside others that have one; all ranks but the first. What is
-    in `_KEPT` stays.
+    value, counts of what never happened, counts behind a figure that are n throughout, and worst-at-k where k is 1
+    throughout, since it is then the rubric score. If there are more than `MAX_COLUMNS`, these are dropped in turn until
+    the table fits: test statistics whose p-values stay; all counts but two; figures without an interval beside others
+    that have one; all ranks but the first. What is in `_KEPT` stays.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
     seen = [_Seen() for _name in place_of]
@@ -108,6 +112,8 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
         base = name.removesuffix("_low").removesuffix("_high")
         is_effective = name.removesuffix(EFFECTIVE) in place_of and name.endswith(EFFECTIVE)
         if name == REMARKS or is_effective or (base != name and base in place_of) or name in ends:
+            continue
+        if name in _BEHIND and _equal_n(table, place_of, name):
             continue
         if name.startswith("worst_") and "worst_k" in place_of and seen[place_of["worst_k"]].largest <= 1:
             continue
@@ -129,6 +135,12 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
             )
         )
     return _narrowed(columns)
+
+
+def _equal_n(table: Tabular, place_of: Mapping[str, int], name: str) -> bool:
+    """Whether a count of responses behind a figure is ``n`` in every row."""
+    n = place_of.get("n")
+    return n is not None and all(row[place_of[name]] in (None, row[n]) for row in table.rows)
 
 
 def _ends(name: str, place_of: Mapping[str, int]) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from zoneinfo import ZoneInfo
 
@@ -126,9 +127,37 @@ def test_the_scoreboard_shows_how_many_responses_its_cacs_leaves_out() -> None:
     assert words in form.fields["k"].help_text
     assert "averaged over the responses with at least 3 positive criteria" in page
     board = page[page.index('<table class="data scoreboard">') :]
-    cells = re.findall(r'<td class="num">12</td>(.*?)</tr>', board)[0]  # the responses, and their figures
+    cells = re.findall(r'<td class="num"> ?12 ?</td>(.*?)</tr>', board)[0]  # the responses, and their figures
     behind = ["n = 10" in cell for cell in cells.split("</td>")]
     assert behind == [False, True, *[False] * (len(behind) - 2)]  # the rank, and then CACS@3 alone
+
+
+def test_each_score_has_its_number_of_responses() -> None:
+    """Of alpha's 10 responses, 2 have no rubric score, for a criterion that takes points off; beta's all have one."""
+    study = make_study(cases=10, points=(1, 1, 1, -1), candidates=("alpha", "beta"))
+    names = {response.pk: response.candidate.name for response in study.responses()}
+    place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
+    open_ones = [response.pk for response in study.responses() if names[response.pk] == "alpha"][:2]
+    study.group("A", lambda pair: "cannot_assess" if pair[0] in open_ones and place[pair[1]] == 3 else "met")
+    report = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "group:A", "k": 3}, at=timezone.now()
+    )
+    tasks.run_report(report.pk)
+    client, address = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
+    rows = csv.DictReader(
+        b"".join(client.get(f"{address}tables/scoreboard.csv").streaming_content).decode().split("\n")
+    )
+    columns = ("candidate", "n", "n_rubric_accuracy", "n_cacs_at_k", "n_unscored")
+    assert [[row[name] for name in columns] for row in rows] == [
+        ["alpha", "8", "10", "10", "2"],
+        ["beta", "10", "10", "10", "0"],
+    ]
+    text = b"".join(client.get(f"{address}tables/scoreboard.md")).decode()
+    assert "Responses with Rubric Accuracy" in text
+    page = " ".join(client.get(address).content.decode().split())
+    board = page[page.index('<table class="data scoreboard">') :].split("</tbody>")[0]
+    assert board.count("without a score: 2") == 1
+    assert board.count("n = 10") == 8  # of both candidates: CACS, Rubric Accuracy, gap and Pass
 
 
 def test_menus_name_a_run_by_the_time_in_the_readers_zone(study: Study) -> None:
