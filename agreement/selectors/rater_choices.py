@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import combinations
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Max, Min
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -192,13 +193,14 @@ def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
             purpose=JudgeRun.Purpose.GRADE,
         ).select_related("judge")
     )
-    given = _verdicts_of([run for run in runs if run.status == JudgeRun.Status.INCOMPLETE])
+    given = _verdicts_of([run for run in runs if run.imported or run.status == JudgeRun.Status.INCOMPLETE])
     # A run that was broken off before its first verdict, say by a wrong key, rates nothing.
-    runs = [run for run in runs if given.get(run.pk) != 0]
+    runs = [run for run in runs if run.imported or run.pk not in given or given[run.pk].n]
+    labels = _labels_of(runs, given)
     offer_list += [
         RaterChoice(
             f"run:{run.public_id}",
-            _("%(judge)s, run of %(date)s") % {"judge": run.judge.name, "date": _minute(run)},
+            labels[run.pk],
             "run",
             behind=_how_complete(run, given),
             from_files=run.imported,
@@ -230,19 +232,49 @@ def _consensus_choices(groups: Iterable[str]) -> list[RaterChoice]:
     ]
 
 
-def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, int]:
-    """How many verdicts each run has, by its pk; one query, over the few runs that were interrupted."""
+@dataclass(frozen=True)
+class _Given:
+    """How many verdicts a run has, and between which replicates (from 0)."""
+
+    n: int = 0
+    first: int = 0
+    last: int = 0
+
+
+def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, _Given]:
+    """The verdicts of each run, by its pk; one query, over the few runs that were interrupted or imported."""
     if not runs:
         return {}
-    counted = Verdict.objects.filter(run__in=runs).order_by().values_list("run").annotate(n=Count("pk"))
-    return {**{run.pk: 0 for run in runs}, **dict(counted)}
+    counted = Verdict.objects.filter(run__in=runs).order_by().values_list("run")
+    found = counted.annotate(n=Count("pk"), first=Min("replicate"), last=Max("replicate"))
+    return {**{run.pk: _Given() for run in runs}, **{pk: _Given(*rest) for pk, *rest in found}}
 
 
-def _how_complete(run: JudgeRun, given: Mapping[int, int]) -> str:
-    """The text that a menu shows beside a run; ``given`` holds the verdicts of those that are incomplete."""
-    if run.pk in given:
-        return _("incomplete, %(n)s of %(all)s verdicts") % {"n": f"{given[run.pk]:,}", "all": f"{run.expected:,}"}
-    return _("verdicts: %(n)s") % {"n": f"{run.expected:,}"} if run.expected else ""
+def _labels_of(runs: Sequence[JudgeRun], given: Mapping[int, _Given]) -> dict[int, str]:
+    """Judge and time of each run, by its pk; with replicates and id where several runs would have the same label."""
+    labels = {run.pk: _("%(judge)s, run of %(date)s") % {"judge": run.judge.name, "date": _minute(run)} for run in runs}
+    times = Counter(labels.values())
+    for run in runs:
+        if times[labels[run.pk]] == 1:
+            continue
+        words = [labels[run.pk]]
+        if run.pk in given:
+            first, last = given[run.pk].first + 1, given[run.pk].last + 1
+            replicates = f"{first}" if first == last else f"{first}–{last}"
+            words.append(_("replicate %(replicates)s") % {"replicates": replicates})
+        labels[run.pk] = ", ".join([*words, f"run:{run.public_id}"])
+    return labels
+
+
+def _how_complete(run: JudgeRun, given: Mapping[int, _Given]) -> str:
+    """The text that a menu shows beside a run; ``given`` holds the verdicts of those that may lack some."""
+    own = given.get(run.pk)
+    if own is None or (own.n >= run.expected and run.status != JudgeRun.Status.INCOMPLETE):
+        return _("verdicts: %(n)s") % {"n": f"{run.expected:,}"} if run.expected else ""
+    counts = {"n": f"{own.n:,}", "all": f"{run.expected:,}"}
+    if run.status == JudgeRun.Status.INCOMPLETE:
+        return _("incomplete, %(n)s of %(all)s verdicts") % counts
+    return _("verdicts: %(n)s of %(all)s") % counts
 
 
 def physician_candidates(benchmark: Benchmark) -> list[str]:

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from agreement import services, tasks
 from agreement.models import Report
+from agreement.selectors.rater_choices import rater_choices
+from scoring.models import Judge, Verdict
 from tests.agreement.study import Study, make_study
-from tests.factories import CaseFactory, ResponseFactory
+from tests.factories import CaseFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -158,6 +160,24 @@ def test_each_score_has_its_number_of_responses() -> None:
     board = page[page.index('<table class="data scoreboard">') :].split("</tbody>")[0]
     assert board.count("without a score: 2") == 1
     assert board.count("n = 10") == 8  # of both candidates: CACS, Rubric Accuracy, gap and Pass
+
+
+def test_menus_tell_imported_runs_of_one_minute_apart(study: Study) -> None:
+    """Three files of one judge, a replicate each; the last of them lacks a verdict of the 240 that are due."""
+    judge = JudgeFactory(benchmark=study.benchmark, name="grader", kind=Judge.Kind.IMPORTED)
+    pairs = [(response.pk, item) for response in study.responses() for item in study.criteria[response.case_id]]
+    at = timezone.now()
+    labels = []
+    for replicate in range(3):
+        run = JudgeRunFactory(judge=judge, imported=True, created_at=at, finished_at=at, expected=len(pairs))
+        Verdict.objects.bulk_create(
+            Verdict(run=run, response_id=response, criterion_id=item, replicate=replicate, outcome="met", created_at=at)
+            for response, item in pairs[replicate == 2 :]
+        )
+        count = "verdicts: 239 of 240" if replicate == 2 else "verdicts: 240"
+        labels.append(f", replicate {replicate + 1}, run:{run.public_id} · {count}")
+    choices = {choice.choice for choice in rater_choices(study.benchmark) if choice.kind == "run"}
+    assert [sum(choice.endswith(label) for choice in choices) for label in labels] == [1, 1, 1]
 
 
 def test_menus_name_a_run_by_the_time_in_the_readers_zone(study: Study) -> None:
