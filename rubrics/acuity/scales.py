@@ -109,8 +109,8 @@ URGENT_CARE = Level(
     "urgent-care",
     "Urgent care",
     "尽快就诊",
-    "Should be seen within 24 to 48 hours. What can be done outside an emergency department suffices.",
-    "应在 24 至 48 小时内就诊。急诊科以外能做的处理已足够，不必去急诊科。",
+    "Should be seen within 24 to 48 hours, outside an emergency department; what can be done there suffices.",
+    "应在 24 至 48 小时内就诊，不必去急诊科；那里能做的处理已足够。",
 )
 EMERGENCY = Level(
     "emergency",
