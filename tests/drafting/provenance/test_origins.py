@@ -261,7 +261,7 @@ def test_no_route_tells_a_reviewer_which_criteria_are_from_a_bank(world: Drafted
     def telling(addresses: list[str]) -> set[str]:
         answers = {address: client.get(address) for address in addresses}
         assert {answer.status_code for answer in answers.values()} == {200}
-        texts = {address: b"".join(answer) for address, answer in answers.items()}  # type: ignore[call-overload]
+        texts = {address: b"".join(answer) for address, answer in answers.items()}
         sheet = load_workbook(BytesIO(texts[tables[1]])).active
         assert sheet is not None
         texts[tables[1]] = str([list(row) for row in sheet.iter_rows(values_only=True)]).encode()
@@ -271,7 +271,7 @@ def test_no_route_tells_a_reviewer_which_criteria_are_from_a_bank(world: Drafted
     send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
     client.force_login(world.second)
     assert telling([*tables, *read]) == set()
-    table = b"".join(client.get(tables[0])).decode("utf-8-sig")  # type: ignore[call-overload]
+    table = b"".join(client.get(tables[0])).decode("utf-8-sig")
     assert table.startswith("position,criterion,points,tags,source,element,expectation,bank,citations")
     client.force_login(world.author)
     assert {*tables[:2], read[0]} <= telling([*tables, *read])
