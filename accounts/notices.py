@@ -214,10 +214,14 @@ def _due(values: dict[str, Any]) -> Words:
             "%(count)d check was open when this was sent.", "%(count)d checks were open when this was sent.", count
         )
     elif values.get("what") in ("cases", "writing"):
-        rest = ngettext("%(count)d case was open when this was sent.", "%(count)d cases were open when this was sent.", count)
+        rest = ngettext(
+            "%(count)d case was open when this was sent.", "%(count)d cases were open when this was sent.", count
+        )
     else:
         rest = ngettext(
-            "%(count)d response was open when this was sent.", "%(count)d responses were open when this was sent.", count
+            "%(count)d response was open when this was sent.",
+            "%(count)d responses were open when this was sent.",
+            count,
         )
     return Words(f"{text} {rest % facts}")
 

@@ -224,10 +224,7 @@ def test_a_batch_is_completed_by_its_last_response_and_once() -> None:
     decide(second, "met", "not_met", "met")
     assert noticed("batch", "conflict") == [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict")]
     page = lines_of(workshop.admin)
-    assert (
-        "All work in “Group A: Pilot batch” is completed. 1 response ended with conflicts to adjudicate."
-        in page
-    )
+    assert "All work in “Group A: Pilot batch” is completed. 1 response ended with conflicts to adjudicate." in page
     row = Notification.objects.get(kind="batch")
     client = Client()
     client.force_login(workshop.admin)

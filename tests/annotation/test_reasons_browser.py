@@ -409,7 +409,9 @@ def test_a_change_that_waits_is_shown_as_it_will_be(new_page: NewPage, watch: Wa
     for key in ("m", "The dose is named.", "Enter"):
         (page.keyboard.type if key[-1] == "." else page.keyboard.press)(key)
     change = row.locator("[data-waiting-change]")
-    expect(change.locator(".given-outcome")).to_have_text(re.compile(r"^\s*Annotator\s+Not met\s+→\s+Met\s+amended\s+not"))
+    expect(change.locator(".given-outcome")).to_have_text(
+        re.compile(r"^\s*Annotator\s+Not met\s+→\s+Met\s+amended\s+not")
+    )
     expect(change).to_contain_text("not saved yet")
     expect(change.locator(".answer > b")).to_have_text("Checker’s reason")
     expect(page.locator("#summary")).to_have_text("1 amended")

@@ -31,9 +31,10 @@ export function expire(item, shownMs = SHOWN_MS, mostMs = Number.POSITIVE_INFINI
 /**
  * @param {string} text
  * @param {"info" | "success" | "warning" | "error"} [level]
- * @param {{ action?: { label: string, run: () => void }, shownMs?: number, mostMs?: number, until?: "online" }} [options]
- *   `action`: a button; the message goes once it is pressed. `mostMs`: how long the pointer or the focus keeps it at most.
- *   `until`: it goes with this event of the window
+ * @param {{
+ *   action?: { label: string, run: () => void }, shownMs?: number, mostMs?: number, until?: "online",
+ * }} [options] `action`: a button; the message goes once it is pressed. `mostMs`: how long the pointer or the focus
+ *   keeps it at most. `until`: it goes with this event of the window
  * @returns {HTMLElement | null} the message, for a caller that removes it
  */
 export function toast(text, level = "info", { action, shownMs, mostMs, until } = {}) {

@@ -1,6 +1,7 @@
 // @ts-check
-/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The pointer
-   or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a response was skipped for later, its page is offered. */
+/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The
+   pointer or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a
+   response was skipped for later, its page is offered. */
 import { parseStored } from "./save_store.js";
 import { ask } from "./server.js";
 import { toast } from "./toast.js";

@@ -45,9 +45,7 @@ def test_authors_get_one_notice_of_their_cases(nursery: DraftingWorld, scripted:
             f"/b/nursery/write/{first.public_id}/rubric/",
         )
     ]
-    assert notices_of(of_both) == [
-        ("Suggestions were made for the rubrics of 2 cases.", "/b/nursery/write/")
-    ]
+    assert notices_of(of_both) == [("Suggestions were made for the rubrics of 2 cases.", "/b/nursery/write/")]
     assert notices_of(stranger) == []
     work(replay_run(run=run, by=None, at=timezone.now()))
     assert len(notices_of(of_one)) == 1

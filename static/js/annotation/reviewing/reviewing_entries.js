@@ -4,13 +4,7 @@ import { newId } from "../../core/ids.js";
 import { currentRow, idOf, rowOf, select } from "../shared/criteria.js";
 import { afterPress, isPressed } from "../shared/press.js";
 import { resumedEntry } from "./review_entries.js";
-import {
-  existingReasonField,
-  isReasonOpen,
-  reasonBox,
-  reasonField,
-  showReason,
-} from "./reviewing_reasons.js";
+import { existingReasonField, isReasonOpen, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
 import { keep, keptEntries, queue } from "./reviewing_sheet.js";
 import { endWaiting, showOutcome, showWaiting } from "./reviewing_waiting.js";
 

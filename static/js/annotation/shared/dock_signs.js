@@ -1,6 +1,6 @@
 // @ts-check
-/* What the list of criteria says about a criterion, in short, for the bar at the bottom of a narrow window: the response
-   hides the list there. */
+/* What the list of criteria says about a criterion, in short, for the bar at the bottom of a narrow window: the
+   response hides the list there. */
 import { findAll } from "../../core/page.js";
 
 const MOST_LETTERS = 90;
