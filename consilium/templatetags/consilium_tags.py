@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 register = template.Library()
 
 # Django's own words, so that the project's catalogue gives their Chinese: "3 天前", not "3 日前".
-TIMES = {
+TIMES: dict[str, Any] = {
     "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
     "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
     "week": ngettext_lazy("%(num)d week", "%(num)d weeks", "num"),
