@@ -67,7 +67,16 @@ export function select(target, { focus = true, scroll = true } = {}) {
   currentId = idOf(target);
   if (focus) target.focus({ preventScroll: true });
   if (scroll) reveal(target);
-  if (changed) document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { isFirst } }));
+  if (!changed) return;
+  document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { isFirst } }));
+  // The row has its tools by now; in a narrow window they would be under the bar at the bottom.
+  if (scroll && isPageScrolled(target)) reveal(target);
+}
+
+/** @param {HTMLElement} target */
+function isPageScrolled(target) {
+  const pane = target.closest(".pane");
+  return pane !== null && getComputedStyle(pane).overflowY === "visible";
 }
 
 /** @param {HTMLElement} target */
