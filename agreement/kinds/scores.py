@@ -70,9 +70,10 @@ def short_of(benchmark: Benchmark, k: int) -> list[str]:
     positive = Count("pk", filter=Q(points__gt=0))
     items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
     criteria = dict(items.values_list("rubric__case").annotate(positive).order_by())
-    cases = Response.objects.filter(case__in=criteria, case__excluded_at=None).values_list("case", flat=True)
-    numbers = [criteria[case] for case in cases]
-    short = sum(number < k for number in numbers)
+    responses = Response.objects.filter(case__benchmark=benchmark, case__excluded_at=None)
+    counts = responses.order_by().values_list("case").annotate(Count("pk"))
+    answered = {case: number for case, number in counts if case in criteria}
+    short = sum(number for case, number in answered.items() if criteria[case] < k)
     if not short:
         return []
     text = ngettext(
@@ -84,7 +85,8 @@ def short_of(benchmark: Benchmark, k: int) -> list[str]:
         "Choose a smaller k to include them.",
         short,
     )
-    facts = {"n": short, "all": len(numbers), "k": k, "low": min(numbers), "high": max(numbers)}
+    sizes = [criteria[case] for case in answered]
+    facts = {"n": short, "all": sum(answered.values()), "k": k, "low": min(sizes), "high": max(sizes)}
     return [text % facts]
 
 

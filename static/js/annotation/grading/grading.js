@@ -93,7 +93,9 @@ async function submit() {
     if (hasResults) await queue.settle(answer, batch);
     if (status === 200) {
       broadcast({ type: "handed-in", assignment: sheet.assignment });
-      offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted"), label: text("undo_submission") });
+      // What ended an attempt to qualify cannot be undone, nor what was submitted before it.
+      if (body.undo === false) endOffer();
+      else offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted"), label: text("undo_submission") });
       goOn(body);
     } else if (body?.missing) {
       const taken = takeUpStored(body.stored);
