@@ -69,9 +69,9 @@ def short_of(benchmark: Benchmark, k: int) -> list[str]:
     """Sentences about how many responses have fewer than ``k`` positive criteria, and what follows; empty for none."""
     positive = Count("pk", filter=Q(points__gt=0))
     items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
-    criteria = dict(items.values_list("rubric__case").annotate(positive).order_by())
+    criteria = dict(items.order_by().values_list("rubric__case").annotate(n=positive))
     responses = Response.objects.filter(case__benchmark=benchmark, case__excluded_at=None)
-    counts = responses.order_by().values_list("case").annotate(Count("pk"))
+    counts = responses.order_by().values_list("case").annotate(n=Count("pk"))
     answered = {case: number for case, number in counts if case in criteria}
     short = sum(number for case, number in answered.items() if criteria[case] < k)
     if not short:

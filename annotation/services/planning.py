@@ -173,7 +173,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         warnings += warn_of_unadjudicated({row.tag for row in languages}, languages_read(team.adjudicators))
     warnings += warn_of_past(terms.due_date)
     gold = _gold(group, terms, takable or allocation.load)
-    warnings += _too_few_gold(gold.values(), asked=terms.gold_per_annotator)
+    warnings += _too_few_gold(list(gold.values()), number=terms.gold_per_annotator)
     return BatchPlan(
         group=group,
         terms=terms,
@@ -243,8 +243,8 @@ def _gold(group: ExpertGroup, terms: BatchTerms, load: Mapping[int, int]) -> dic
     return gold_available(group, users, match_languages=terms.match_languages)
 
 
-def _too_few_gold(available: Collection[int], *, asked: int) -> list[str]:
-    short = [number for number in available if number < asked]
+def _too_few_gold(available: Collection[int], *, number: int) -> list[str]:
+    short = [each for each in available if each < number]
     if not short:
         return []
     text = ngettext(
@@ -254,7 +254,7 @@ def _too_few_gold(available: Collection[int], *, asked: int) -> list[str]:
         "may be given to them. Add answer keys under “Qualification and gold items”, or choose a smaller number.",
         len(short),
     )
-    return [text % {"asked": asked, "n": len(short), "fewest": min(short)}]
+    return [text % {"asked": number, "n": len(short), "fewest": min(short)}]
 
 
 def _not_qualified(number: int) -> list[str]:
