@@ -121,9 +121,11 @@ class Places:
             if criterion is None:
                 n = len(sheet.by_position)
                 message = ngettext(
-                    "The rubric of this case has %(n)s criterion.", "The rubric of this case has %(n)s criteria.", n
+                    "There is no criterion %(position)s: the rubric of this case has %(n)s criterion.",
+                    "There is no criterion %(position)s: the rubric of this case has %(n)s criteria.",
+                    n,
                 )
-                self.faults.add(record.line, "criterion", message % {"n": n})
+                self.faults.add(record.line, "criterion", message % {"position": record.criterion, "n": n})
             return criterion
         same = sheet.by_text.get(record.criterion, [])
         if len(same) == 1:

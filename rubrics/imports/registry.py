@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from accounts.models import User
 from consilium.core.jobs import Progress
+from rubrics.imports.recognition import recognising
 from rubrics.models import Benchmark, ImportJob
 
 # {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}; an import that only
@@ -101,7 +102,9 @@ def register(
     called before a file is stored; the handler refuses the same values, since commands call it alone.
     """
     value = ImportJob.Kind(kind).value
-    _kinds[kind] = ImportKind(value, handler, tuple(options), tuple(required), check, page, tuple(examples))
+    _kinds[kind] = ImportKind(
+        value, recognising(value, handler), tuple(options), tuple(required), check, page, tuple(examples)
+    )
 
 
 def find(kind: str) -> ImportKind:

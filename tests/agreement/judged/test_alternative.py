@@ -146,6 +146,14 @@ def test_two_physicians_give_no_verdict_and_one_none_at_all(study: Study, client
     assert everyone["n_physicians"] == 4 and everyone["winning_rate"] is not None
 
 
+def test_the_page_of_agreement_leads_to_the_figures_over_all_pairs(study: Study, client: Client) -> None:
+    panel(study)
+    client.force_login(study.admin)
+    page = " ".join(client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode().split())
+    words = "The figures of HealthBench’s meta-evaluation, over all pairs of raters, are part of the report:"
+    assert f'{words} <a href="?kind=alternative">Can a judge replace a physician?</a>' in page
+
+
 def test_wrong_parameters_are_refused(study: Study) -> None:
     panel(study)
     for given in ({"epsilon": 1}, {"epsilon": -0.1}, {"epsilon": "much"}, {"minimum": 1}, {"judge": "group:truth"}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -110,6 +111,10 @@ def test_computing_again_gives_the_same_bytes_and_leaves_the_first_report(study:
     second.refresh_from_db()
     assert (second.seed, second.recomputes) == (9, first)
     assert second.input_digest == first.input_digest
+    # Each of the two leads to the other.
+    for shown, other, words in ((first, second, "Newer report"), (second, first, "Earlier report")):
+        page = client.get(f"/b/{study.benchmark.slug}/agreement/{shown.public_id}/").content.decode()
+        assert re.search(rf'href="[^"]*/agreement/{other.public_id}/"\s*>{words}</a>', page)
     for table in ("agreement", "candidates", "slices", "distribution"):
         assert csv_of(client, second, table) == csv_of(client, first, table)
     for figure in ("candidates", "distribution"):

@@ -194,6 +194,12 @@ def test_decisions_on_cases_that_are_not_there_are_one_fault_that_says_what_to_d
     assert not Decision.objects.exists()
 
 
+def test_a_position_that_is_not_there_is_named(tmp_path, benchmark) -> None:
+    assert refused(as_csv(tmp_path / "d", [row(criterion=4)])) == [
+        "line 2, criterion: There is no criterion 4: the rubric of this case has 3 criteria."
+    ]
+
+
 def test_a_text_that_occurs_twice_needs_its_position(tmp_path, benchmark) -> None:
     from tests.factories import publish_rubric
 
