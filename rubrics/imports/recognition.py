@@ -14,6 +14,8 @@ from consilium.core.errors import ImportRefused, LineError
 from consilium.core.phrases import Phrase
 from rubrics.models import ImportJob
 
+# These kinds group their errors themselves, and files of graded cases have verdicts beside prompt and rubric.
+NOT_RECOGNISED = (ImportJob.Kind.VERDICTS, ImportJob.Kind.META_EVAL)
 LONGEST_LINE = 4_000_000  # bytes of the first line that are read; a case with its conversation may be long
 
 # The columns, or keys of the first object, that every file of a kind has; the kind with more of them comes first.
@@ -41,6 +43,8 @@ def names_in(file: BinaryIO) -> frozenset[str]:
 
 def other_kind(chosen: str, names: frozenset[str]) -> ImportJob.Kind | None:
     """The kind that such a file is of, if it is not the chosen one; None where that fits, or none does."""
+    if chosen in NOT_RECOGNISED:
+        return None
     fitting = [kind for kind, sign in SIGNS if sign <= names]
     return fitting[0] if fitting and chosen not in fitting else None
 
