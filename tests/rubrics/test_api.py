@@ -72,6 +72,12 @@ def test_a_method_that_an_endpoint_does_not_have_is_refused_as_such_whatever_the
     assert int(answers[0]["Content-Length"]) == len(admin.client.get(ROOT, headers=admin.headers).content)
 
 
+def test_the_bounds_of_a_page_are_named_for_any_number(researcher, benchmark) -> None:
+    for number in ("0", "-1", "501"):
+        answer = researcher.get(f"bench/cases/?limit={number}")
+        assert (answer.status_code, answer.json()) == (400, {"limit": ["This must be a whole number from 1 to 500."]})
+
+
 def test_a_filter_whose_values_the_benchmark_knows_is_refused_with_them(researcher, benchmark) -> None:
     for n in range(60):
         CaseFactory(benchmark=benchmark, key=f"c{n}", tags=[f"theme:t{n:02}"])
@@ -81,9 +87,6 @@ def test_a_filter_whose_values_the_benchmark_knows_is_refused_with_them(research
     named = message.removeprefix("One of: ").rstrip(".…").rstrip(", ").split(", ")
     assert len(named) == 50 and set(named) <= {f"theme:t{n:02}" for n in range(60)}
     assert "…" in message
-    for number in ("0", "-1", "501"):
-        answer = researcher.get(f"bench/cases/?limit={number}")
-        assert (answer.status_code, answer.json()) == (400, {"limit": ["This must be a whole number from 1 to 500."]})
     language = researcher.get("bench/cases/?language=xx").json()["language"]
     assert language == ["One of: en, none."], language
 
