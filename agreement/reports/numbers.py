@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from agreement.reports.tables import Row
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
-from consilium.core.phrases import Labelled, parts_of
+from consilium.core.phrases import Labelled, Phrase, parts_of
 from consilium.core.reasons import Reason, code_of
 from consilium.statistics.case_numbers import in_words
 
@@ -190,7 +190,8 @@ def _behind(row: Row, name: str) -> str:
 
 def n_not_compared(row: Row, name: str) -> int:
     """With how many candidates the one of a rank is not compared, because they share no case or too few cases."""
-    return sum(int(remark.values["n"]) for remark in _remarks(row, name) if code_of(remark) in NOT_COMPARED)
+    remarks = [remark for remark in _remarks(row, name) if isinstance(remark, Phrase)]
+    return sum(int(remark.values["n"]) for remark in remarks if code_of(remark) in NOT_COMPARED)
 
 
 def _reason(row: Row, name: str) -> str:
