@@ -246,8 +246,8 @@ def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, _Given]:
     if not runs:
         return {}
     counted = Verdict.objects.filter(run__in=runs).order_by().values_list("run")
-    found = counted.annotate(n=Count("pk"), first=Min("replicate"), last=Max("replicate"))
-    return {**{run.pk: _Given() for run in runs}, **{pk: _Given(*rest) for pk, *rest in found}}
+    given = counted.annotate(n=Count("pk"), first=Min("replicate"), last=Max("replicate"))
+    return {**{run.pk: _Given() for run in runs}, **{pk: _Given(*rest) for pk, *rest in given}}
 
 
 def _labels_of(runs: Sequence[JudgeRun], given: Mapping[int, _Given]) -> dict[int, str]:

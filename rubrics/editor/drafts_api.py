@@ -73,7 +73,7 @@ class CitedSerializer(CitationSerializer):
         child=serializers.CharField(), help_text="What speaks against the document: superseded, retired, review due."
     )
     superseded = serializers.BooleanField(help_text="A later edition of the document exists.")
-    gone = serializers.BooleanField(help_text="The latest edition does not contain the words.")
+    gone = serializers.BooleanField(help_text="The words were not found in the latest edition.")
 
 
 class DraftSerializer(Plain):

@@ -16,7 +16,7 @@ from rubrics.models import ImportJob
 
 # These kinds group their errors themselves, and files of graded cases have verdicts beside prompt and rubric.
 NOT_RECOGNISED = (ImportJob.Kind.VERDICTS, ImportJob.Kind.META_EVAL)
-LONGEST_LINE = 4_000_000  # bytes of the first line that are read; a case with its conversation may be long
+MAX_LINE_LENGTH = 4_000_000  # bytes of the first line that are read; a case with its conversation may be long
 
 # The columns, or keys of the first object, that every file of a kind has; the kind with more of them comes first.
 SIGNS: tuple[tuple[ImportJob.Kind, frozenset[str]], ...] = (
@@ -33,7 +33,7 @@ SIGNS: tuple[tuple[ImportJob.Kind, frozenset[str]], ...] = (
 def names_in(file: BinaryIO) -> frozenset[str]:
     """The columns of a CSV, or the keys of the first object of JSON lines; empty for any other file."""
     file.seek(0)
-    line = file.readline(LONGEST_LINE).decode("utf-8-sig", "replace").strip()
+    line = file.readline(MAX_LINE_LENGTH).decode("utf-8-sig", "replace").strip()
     try:
         names = list(json.loads(line)) if line.startswith("{") else next(csv.reader([line]), [])
     except (ValueError, csv.Error, RecursionError):

@@ -138,8 +138,8 @@ def test_a_repeated_request_with_other_settings_names_those_that_were_not_taken(
     address = "/api/v1/benchmarks/study/batches/"
     payload = pool(group)
     payload["digest"] = client.post(f"{address}preview/", payload, "application/json").json()["digest"]
-    made = client.post(address, payload, "application/json")
-    assert made.status_code == 201 and "not_taken" not in made.json()
+    created = client.post(address, payload, "application/json")
+    assert created.status_code == 201 and "not_taken" not in created.json()
     again = client.post(address, payload, "application/json")
     assert (again.status_code, again.json().pop("not_taken")) == (200, [])
     other = {
@@ -152,7 +152,7 @@ def test_a_repeated_request_with_other_settings_names_those_that_were_not_taken(
     }
     answer = client.post(address, other, "application/json").json()
     assert set(answer["not_taken"]) == {"title", "check_policy", "order", "due_date", "filter"}
-    assert {name: value for name, value in answer.items() if name != "not_taken"} == made.json()
+    assert {name: value for name, value in answer.items() if name != "not_taken"} == created.json()
     assert Batch.objects.count() == 1
 
 

@@ -417,7 +417,7 @@ def test_a_change_that_waits_is_shown_as_it_will_be(new_page: NewPage, watch: Wa
     expect(page.locator("#summary")).to_have_text("1 amended")
     page.keyboard.press("a")
     lines = page.locator("[data-not-yet]:visible")
-    expect(lines).to_have_text("The mark is not saved yet.")
+    expect(lines).to_have_text("Not saved yet: the mark for review.")
     page.keyboard.press("Escape")
     page.context.set_offline(False)
     expect(row).to_have_attribute("data-version", "1")

@@ -139,7 +139,7 @@ def test_traceability_says_what_became_of_the_words(collection: Collection, rubr
     url = f"/b/bench/write/{case.public_id}/traceability"
     page = words(client.get(f"{url}/"))
     assert page.count("These words in the latest edition") == 1
-    assert page.count("The latest edition does not contain these words.") == 1
+    assert page.count("These words were not found in the latest edition.") == 1
     answer = client.get(reverse("rubrics:traceability-table", args=["bench", case.public_id, "csv"]))
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     places = [row["in_latest_edition"] for row in rows]

@@ -111,7 +111,7 @@ def test_a_published_rubric_says_which_words_the_latest_edition_lacks(case: Case
     cited_rubric(case, [[cite(kept, "an ECG within ten minutes")], [cite(changed, "after three hours")]])
     _author, client = signed_in(case)
     address = f"/b/b/write/{case.public_id}/"
-    lacking = "The latest edition does not contain these words."
+    lacking = "These words were not found in the latest edition."
     assert lacking not in client.get(f"{address}rubric/").text
     edition = make_document(collection, [ECG, "Repeat troponin after one hour."])
     carry_citations(edition=edition, at=timezone.now())

@@ -262,8 +262,8 @@ def test_a_workbook_that_is_cut_off_is_called_damaged() -> None:
         for name in ("t.xlsx", "cases"):
             records, faults, _notes = cases(content, file_name=name)
             assert (records, faults) == ([], [(0, "", damaged)])
-        _records, found, _table = responses(content)
-        assert [str(fault.message) for fault in found.first] == [damaged]
+        _records, response_faults, _table = responses(content)
+        assert [str(fault.message) for fault in response_faults.first] == [damaged]
     # An archive of something else is still an archive.
     assert not is_table(io.BytesIO(b"PK\x03\x04" + bytes(26) + b"cases.jsonl"), CASES, {"file_name": "t.xlsx"})
 

@@ -7,8 +7,8 @@ const ENGLISH = new Set(
     "a about after all an and any are as at be because been before being both but by can could do does for from had " +
     "has have he her his how i if in instead into is it its may me might more most must my no nor not of on or other " +
     "our patient patients response she should so some such than that the their them then there these they this those " +
-    "to too up use used uses using was we were what when where whether which who why will with without would you your " +
-    "advise advised advises ask asked asks explain explains make makes mention mentions name names recommend " +
+    "to too up use used uses using was we were what when where whether which who why will with without would you " +
+    "your advise advised advises ask asked asks explain explains make makes mention mentions name names recommend " +
     "recommends say said says state stated states take taken takes tell tells warn warns"
   ).split(" "),
 );

@@ -54,7 +54,8 @@ dialog.addEventListener("keydown", (event) => {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const buttons = findAll(results, "[data-item]", HTMLElement);
-  const place = buttons.findIndex((button) => button === document.activeElement);
+  const focused = document.activeElement;
+  const place = focused instanceof HTMLElement ? buttons.indexOf(focused) : -1;
   if (!step || !buttons.length || (place < 0 && (document.activeElement !== query || step < 0))) return;
   event.preventDefault();
   const next = buttons[Math.min(place + step, buttons.length - 1)];
