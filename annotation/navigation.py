@@ -89,6 +89,8 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
     work = Assignment.objects.filter(
         batch__group__benchmark__in=run, batch__imported=False, purpose=Assignment.Purpose.WORK
     ).exclude(status=Assignment.Status.RELEASED)
+    # Checkers are given no work on an excluded case.
+    work = work.exclude(status=Assignment.Status.SUBMITTED, case__excluded_at__isnull=False)
     counts = (
         work.order_by()
         .values_list("batch__group__benchmark")

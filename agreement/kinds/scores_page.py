@@ -169,8 +169,8 @@ def _behind_figures(row: Row, gap: Row) -> Context:
         n_short,
     )
     cannot_pass = ngettext(
-        "of these, %(n)s response has fewer than %(k)s positive criteria and counts as not passed",
-        "of these, %(n)s responses have fewer than %(k)s positive criteria and count as not passed",
+        "%(n)s response has fewer than %(k)s positive criteria and counts as not passed",
+        "%(n)s responses have fewer than %(k)s positive criteria and count as not passed",
         n_short,
     )
     facts = {"n": f"{n_short:,}", "k": gap["k"]}

@@ -156,7 +156,7 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
         unit=unit,
         signed=signed,
         by_cases_alone=any(code_of(remark) in BY_CASES_ALONE for remark in _remarks(row, name)),
-        effective=row.get(f"{name}_effective", row.get("n_cases", row.get("n"))),
+        effective=row.get(f"{name}_effective", row.get("n_cases")),
     )
 
 

@@ -173,6 +173,8 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     table = Table()
     rows = (
         Assignment.objects.filter(batch__in=chosen, purpose=Assignment.Purpose.WORK)
+        # Checkers are given no work on an excluded case.
+        .exclude(status=Assignment.Status.SUBMITTED, case__excluded_at__isnull=False)
         .order_by()
         .values_list("batch", "annotator", "status")
         .annotate(
@@ -195,7 +197,7 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     written = WritingTask.objects.filter(batch__in=chosen).values_list("batch", "writer", "status")
     _unchecked(table, labelled, at)
     _unchecked(table, written, at)
-    free = Slot.objects.filter(item__batch__in=chosen).exclude(
+    free = Slot.objects.filter(item__batch__in=chosen, item__response__case__excluded_at=None).exclude(
         pk__in=Assignment.objects.filter(batch__in=chosen, slot__isnull=False)
         .exclude(status=Assignment.Status.RELEASED)
         .values("slot")

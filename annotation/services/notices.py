@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.models import Notification
@@ -94,12 +95,20 @@ def notify_of_return(*, assignment: Assignment, note: bool, marked: int, at: dat
 
 def read_notice_of_return(*, assignment: Assignment, at: datetime) -> None:
     """Mark the notices of returns of this work as read: it was resubmitted, so nothing in them waits any more."""
-    rows = Notification.objects.filter(
+    mark_read(notifications=_notices_of_return(assignment), at=at)
+
+
+def reopen_notice_of_return(*, assignment: Assignment, at: datetime) -> None:
+    """Mark the notices that the resubmission at ``at`` marked as read as unread again."""
+    _notices_of_return(assignment).filter(read_at=at).update(read_at=None)
+
+
+def _notices_of_return(assignment: Assignment) -> QuerySet[Notification]:
+    return Notification.objects.filter(
         user=assignment.annotator_id,
         kind=Kind.RETURNED,
         url=reverse("annotation:grade", args=[assignment.public_id]),
     )
-    mark_read(notifications=rows, at=at)
 
 
 def notify_of_resubmission(*, assignment: Assignment, at: datetime) -> None:

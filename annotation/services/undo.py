@@ -16,7 +16,7 @@ from annotation.models import Adjudication, Assignment, Check, Ruling
 from annotation.qualification.gold import unsettle_beside
 from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
-from annotation.services.notices import withdraw_notice_of_resubmission
+from annotation.services.notices import reopen_notice_of_return, withdraw_notice_of_resubmission
 from annotation.services.rules import SUBMITTED_TOO_LATE, TOO_LATE, lock_batch_shared, refuse_unless_open
 from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
@@ -48,6 +48,8 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
             raise Conflict(str(SUBMITTED_TOO_LATE)) from refused
     if row.status == Assignment.Status.SUBMITTED and row.round > 1 and row.submitted_at is not None:
         withdraw_notice_of_resubmission(assignment=row, at=row.submitted_at)
+    if row.round > 1 and row.submitted_at is not None:
+        reopen_notice_of_return(assignment=row, at=row.submitted_at)
     target = Assignment.Status.DRAFT if row.round == 1 else Assignment.Status.RETURNED
     # Returned work was submitted before, so it keeps a time of submission.
     changes: dict[str, Any] = {"submitted_at": None} if row.round == 1 else {}

@@ -304,8 +304,8 @@ def release_opened_by(request: SignedInRequest, undone: Assignment) -> None:
     if finished != undone.public_id:
         return
     row = access.held_checks(request.user).filter(public_id=opened).first()
-    if row is None:
-        return
+    if row is None or row.round > 1:
+        return  # work of a later round is kept for the checker who returned it
     try:
         services.release_check(assignment=row, checker=request.user)
     except DomainError:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from accounts.models import User
 from rubrics.models import Benchmark, Rubric, RubricItem
+from rubrics.origins import hidden_from
 
 # Names of bank items in the drafts that are being written or reviewed, with the rubric of each.
 IN_DRAFTS = """
@@ -47,10 +49,13 @@ def usage(benchmark: Benchmark) -> dict[str, Usage]:
     }
 
 
-def rubrics_with(benchmark: Benchmark, name: str) -> list[Rubric]:
-    """The rubrics that use an item, current ones before drafts, by case."""
+def rubrics_with(benchmark: Benchmark, name: str, *, user: User) -> list[Rubric]:
+    """The rubrics that use an item, current ones before drafts, by case.
+
+    Those in review whose origins ``user`` must not see yet are left out.
+    """
     stored = {rubric for each, rubric in [*_in_published(benchmark), *_in_drafts(benchmark)] if each == name}
-    rows = Rubric.objects.filter(pk__in=stored).select_related("case")
+    rows = Rubric.objects.filter(pk__in=stored).exclude(pk__in=hidden_from(user, benchmark)).select_related("case")
     return sorted(rows, key=lambda rubric: (rubric.status != Rubric.Status.PUBLISHED, rubric.case.key))
 
 

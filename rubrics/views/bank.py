@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.models import User
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -25,6 +26,7 @@ from rubrics.bank.forms import BankFilters, BankForm
 from rubrics.bank.usage import Usage, rubrics_with, usage
 from rubrics.editor.draft_content import items_of
 from rubrics.models import Bank, Benchmark, Case, RubricDraft
+from rubrics.origins import hidden_from
 from rubrics.parsing.bank import BankEntry, in_language
 from rubrics.services.banks import import_bank, item_from, set_bank_in_use
 from rubrics.views.benchmarks import csv_response
@@ -124,7 +126,7 @@ def bank_item(request: SignedInRequest, slug: str, bank: str, key: str) -> HttpR
             "benchmark": benchmark,
             **_line(entry, _language(request)),
             "texts": [(name, entry.text[name], entry.guidance.get(name, "")) for name in languages],
-            "rubrics": rubrics_with(benchmark, entry.name),
+            "rubrics": rubrics_with(benchmark, entry.name, user=request.user),
             "cluster_tag": cluster_tag(entry) if entry.applies_to else "",
         },
     )
@@ -158,7 +160,7 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "lines": lines,
-        "held": _held(case) if case else set(),
+        "held": _held(case, request.user) if case else set(),
         "more": max(0, len(matches) - MAX_MATCHES),
         "language": language,
     }
@@ -171,9 +173,10 @@ def insertable(entry: BankEntry, language: str) -> dict[str, Any]:
     return {"text": item.text, "points": item.points, "tags": list(item.tags), "bank": item.bank}
 
 
-def _held(case: Case) -> set[str]:
-    """The names of bank items in the draft of a case, as it was last saved."""
-    draft = RubricDraft.objects.filter(rubric__case=case, rubric__status__in=["draft", "in_review"]).first()
+def _held(case: Case, user: User) -> set[str]:
+    """The names of bank items in the draft of a case, as it was last saved; none where ``user`` must not see them."""
+    drafts = RubricDraft.objects.filter(rubric__case=case, rubric__status__in=["draft", "in_review"])
+    draft = drafts.exclude(rubric__in=hidden_from(user, case.benchmark)).first()
     return {item.bank for item in items_of(draft.content) if item.bank} if draft else set()
 
 

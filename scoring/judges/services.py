@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max, ProtectedError, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -184,7 +184,10 @@ def delete_failed_judge(*, judge: Judge) -> None:
         ).exists()
     ):
         raise Conflict(_("This judge has runs or is a member of a jury, so it cannot be deleted."))
-    judge.delete()  # its model goes with it
+    try:
+        judge.delete()  # its model goes with it
+    except ProtectedError:  # a run that was created just now
+        raise Conflict(_("This judge has runs or is a member of a jury, so it cannot be deleted.")) from None
 
 
 class TrainingJobs(LockedKind[TrainedModel]):

@@ -26,6 +26,13 @@ WHOLLY_IN_VIEW = """() => {
     return box.top >= 0 && box.bottom <= document.querySelector("#dock").getBoundingClientRect().top;
 }"""
 
+# Whether the page was scrolled beyond a height, and moves no more.
+STILL_BELOW = """async (height) => {
+    const before = window.scrollY;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    return window.scrollY > height && window.scrollY === before;
+}"""
+
 
 def open_criteria(page: Page, row: Assignment) -> None:
     page.goto(f"/work/{row.public_id}/")
@@ -47,7 +54,7 @@ def test_the_bar_decides_the_criterion_that_is_in_view_and_names_it(new_page: Ne
     page.wait_for_function("() => window.scrollY > 0")
     expect(name).to_have_text("Criterion 1")
     page.mouse.wheel(0, 1600)
-    page.wait_for_function("() => window.scrollY > 1500")
+    page.wait_for_function(STILL_BELOW, arg=1500)
     expect(name).not_to_have_text("Criterion 1")
     page.wait_for_function(WHOLLY_IN_VIEW)
     number = int(current.inner_text())

@@ -209,7 +209,7 @@ def test_the_whole_menu_of_the_editor_can_be_clicked_at_any_width(
             page.set_viewport_size({"width": width, "height": 800})
             menu.locator("summary").click()
             for entry in panel.locator("> :visible").all():
-                entry.click(trial=True, timeout=3000)  # nothing lies over it
+                entry.click(trial=True)  # nothing lies over it
             box, pane = panel.bounding_box(), page.locator(".criteria-pane").bounding_box()
             assert box and pane and pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
             panel.locator("> :visible").last.click()
