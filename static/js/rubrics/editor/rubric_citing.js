@@ -139,15 +139,21 @@ async function search() {
   }
   answered = parameters;
   const query = queryOf(dialog).value;
-  const shares = body.hits.map((/** @type {Hit} */ hit) => shareFound(query, matchedWords(hit.text, hit.matches)));
-  show(body.hits.filter((/** @type {Hit} */ _hit, /** @type {number} */ place) => shares[place] > 0));
+  const shares = body.hits.map((/** @type {Hit} */ { text, matches }) =>
+    shareFound(query, matchedWords(query, text, matches)),
+  );
+  const passages = body.hits.filter((/** @type {Hit} */ _hit, /** @type {number} */ place) => shares[place] > 0);
+  show(passages, query);
   say(hits.length ? "" : words("no_passage"));
   isMatch = Math.max(0, ...shares) >= MOST_WORDS;
   find(dialog, "[data-few-words]", HTMLElement).hidden = !hits.length || isMatch;
 }
 
-/** @param {Hit[]} passages */
-function show(passages) {
+/**
+ * @param {Hit[]} passages
+ * @param {string} [query] that found them
+ */
+function show(passages, query = "") {
   if (!dialog) return;
   hits = passages;
   find(dialog, "[data-few-words]", HTMLElement).hidden = true;
@@ -158,7 +164,7 @@ function show(passages) {
     node.dataset.hit = String(place);
     find(node, "[data-reference]", HTMLElement).textContent = hit.reference;
     find(node, "[data-headings]", HTMLElement).textContent = hit.headings.join(" › ");
-    showFound(find(node, "[data-found]", HTMLElement), hit);
+    showFound(find(node, "[data-found]", HTMLElement), hit, query);
     find(node, "[data-marks]", HTMLElement).replaceChildren(...hit.marks.map(markOf));
     find(node, "a", HTMLAnchorElement).href = addressOf({ passage: hit.passage, start: null, end: null, quote: "" });
     const area = find(node, "textarea", HTMLTextAreaElement);
@@ -175,9 +181,10 @@ function show(passages) {
  * The words of the query that a passage has: a long query finds passages that share a few of its words only.
  * @param {HTMLElement} line
  * @param {Hit} hit
+ * @param {string} query
  */
-function showFound(line, hit) {
-  const text = matchedWords(hit.text, hit.matches).join(" · ");
+function showFound(line, hit, query) {
+  const text = matchedWords(query, hit.text, hit.matches).join(" · ");
   line.hidden = !text;
   line.textContent = words("words_found").replace("WORDS", () => text);
 }

@@ -34,32 +34,46 @@ export function quoteOf(text, from, to) {
 }
 
 /**
- * The words of a query that a passage has, each once, in the order of the passage; function words are left out.
+ * The words of a query that a passage has, each once, in the order of the passage; function words are left out, unless
+ * the query has no other words.
+ * @param {string} query
  * @param {string} text of the passage
  * @param {[number, number][]} matches start and end of each, in code points
  * @returns {string[]}
  */
-export function matchedWords(text, matches) {
+export function matchedWords(query, text, matches) {
+  const countedOf = countedIn(query);
   const characters = [...text];
   /** @type {Map<string, string>} */
   const distinct = new Map();
   for (const [start, end] of matches) {
     const word = characters.slice(start, end).join("");
-    if (lettersOf(contentOf(word)) && !distinct.has(word.toLowerCase())) distinct.set(word.toLowerCase(), word);
+    if (lettersOf(countedOf(word)) && !distinct.has(word.toLowerCase())) distinct.set(word.toLowerCase(), word);
   }
   return [...distinct.values()];
 }
 
 /**
  * How much of a query a passage has: the letters and digits of `words` among those of the query, 0 to 1. Function words
- * do not count.
+ * do not count, unless the query has no other words.
  * @param {string} query
  * @param {string[]} words the words of the query in the passage, each once
  * @returns {number}
  */
 export function shareFound(query, words) {
-  const inQuery = lettersOf(contentOf(query));
-  return inQuery ? Math.min(1, lettersOf(contentOf(words.join(" "))) / inQuery) : 0;
+  const countedOf = countedIn(query);
+  const inQuery = lettersOf(countedOf(query));
+  return inQuery ? Math.min(1, lettersOf(countedOf(words.join(" "))) / inQuery) : 0;
+}
+
+/**
+ * What counts of a text: its content, or all of it where the query has function words alone, such as "ALL" for a
+ * leukaemia.
+ * @param {string} query
+ * @returns {(text: string) => string}
+ */
+function countedIn(query) {
+  return lettersOf(contentOf(query)) ? contentOf : (text) => text;
 }
 
 /** @param {string} text */

@@ -29,14 +29,14 @@ test("a word or a number that is selected in part is quoted as a whole", () => {
 
 test("the words of a query that a passage has are each named once, by code points", () => {
   assert.deepEqual(
-    matchedWords("😀 Dose and dose of fever", [
+    matchedWords("dose in fever", "😀 Dose and dose of fever", [
       [2, 6],
       [11, 15],
       [19, 24],
     ]),
     ["Dose", "fever"],
   );
-  assert.deepEqual(matchedWords("Dose", []), []);
+  assert.deepEqual(matchedWords("dose", "Dose", []), []);
 });
 
 test("a passage has as much of a query as the letters and digits of its words", () => {
@@ -52,11 +52,25 @@ test("function words do not count, in English and Chinese", () => {
     text.indexOf(word),
     text.indexOf(word) + word.length,
   ]);
-  assert.deepEqual(matchedWords(text, matches), []);
-  assert.equal(shareFound("Says not to take it with the other", ["Take", "the", "with", "not", "to"]), 0);
+  const query = "Says not to take it with the other tablets";
+  assert.deepEqual(matchedWords(query, text, matches), []);
+  assert.equal(shareFound(query, ["Take", "the", "with", "not", "to"]), 0);
   assert.ok(
     shareFound("Advises to stop ibuprofen and to use paracetamol instead.", ["ibuprofen", "paracetamol"]) > 0.8,
   );
   assert.equal(shareFound("建议患者停用布洛芬", ["布洛芬"]), 3 / 5);
-  assert.equal(shareFound("建议患者和", ["建议"]), 0);
+  assert.equal(shareFound("建议患者停用", ["建议"]), 0);
+});
+
+test("in a query of function words alone, such as an abbreviation, every word counts", () => {
+  assert.deepEqual(matchedWords("ALL", "Relapsed ALL", [[9, 12]]), ["ALL"]);
+  assert.equal(shareFound("ALL", ["ALL"]), 1);
+  assert.deepEqual(matchedWords("AS", "Severe AS", [[7, 9]]), ["AS"]);
+  assert.equal(shareFound("AS", ["AS"]), 1);
+  assert.deepEqual(matchedWords("use or", "Use or stop", [[0, 3]]), ["Use"]);
+  assert.equal(shareFound("use or", ["Use"]), 3 / 5);
+  assert.deepEqual(matchedWords("患者", "老年患者", [[2, 4]]), ["患者"]);
+  assert.equal(shareFound("患者", ["患者"]), 1);
+  assert.equal(shareFound("ALL", []), 0);
+  assert.equal(shareFound(" – ", []), 0);
 });
