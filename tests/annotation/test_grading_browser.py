@@ -349,7 +349,7 @@ def test_a_batch_that_is_paused_says_so_and_keeps_what_was_decided(new_page: New
     assert outcomes(row) == ["met"]
     services.close_batch(batch=workshop.batch, at=timezone.now())
     page.keyboard.press("n")
-    expect(page.locator("#saved")).to_have_text("1 waiting to be sent")
+    expect(page.locator("#not-sent li")).to_have_text(["Criterion 2: Not met"])
     page.goto("/work/")
     left = page.locator("#refused-left")
     expect(left).to_contain_text("This batch is closed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -113,6 +114,70 @@ def test_an_open_page_becomes_final_when_the_server_says_that_it_was_submitted(
     if by == "submit":
         page.keyboard.press("Control+Enter")
     expect_the_record(page)
+
+
+@pytest.mark.parametrize("by", ["decision", "submit", "skip"])
+def test_an_open_page_becomes_final_when_its_batch_is_closed(new_page: NewPage, watch: Watch, by: str) -> None:
+    watch.allow("ERR_FAILED", "409")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("m")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    services.close_batch(batch=workshop.batch, at=timezone.now())
+    unsent = page.locator("#not-sent")
+    if by == "decision":
+        page.keyboard.press("n")
+    else:
+        page.route("**/decisions/", lambda route: route.abort())
+        page.keyboard.press("n")
+        expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    if by == "submit":
+        page.keyboard.press("Control+Enter")
+    elif by == "skip":
+        page.get_by_role("button", name="Skip", exact=True).click()
+        dialog = page.locator("#skip")
+        expect(dialog).to_be_visible()
+        dialog.locator("[name=reason][value=later]").check()
+        dialog.get_by_role("button", name="Skip", exact=True).click()
+    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. Your decisions are final as shown.")
+    expect(unsent).to_contain_text("The batch is closed, so they cannot be saved any more and count in no result.")
+    expect(unsent).not_to_contain_text("comment")
+    expect(unsent.locator("li")).to_have_text(["Criterion 2: Not met"])
+    expect(page.locator("#submit")).to_have_count(0)
+    expect(page.locator("#refusal .notice")).to_have_count(0)
+    expect(page.locator(".toast")).to_have_count(0)
+    assert shown_outcomes(page) == ["met", "", ""]
+    assert outcomes(row) == ["met"]
+    unsent.get_by_role("button", name="Discard them").click()
+    expect(unsent).to_be_hidden()
+    assert page.evaluate(OUTBOX_SIZE) == 0
+
+
+def test_a_batch_that_is_closed_while_a_response_is_submitted_keeps_what_was_sent_along(
+    new_page: NewPage, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch.allow("ERR_FAILED", "409")
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    submit = services.submit
+
+    def submit_late(**arguments: Any) -> None:
+        services.close_batch(batch=workshop.batch, at=timezone.now())
+        submit(**arguments)
+
+    monkeypatch.setattr(services, "submit", submit_late)
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.route("**/decisions/", lambda route: route.abort())
+    page.keyboard.press("m")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. Your decisions are final as shown.")
+    expect(page.locator("#not-sent")).to_be_hidden()
+    assert shown_outcomes(page) == ["met", "", ""]
+    assert outcomes(row) == ["met"]
 
 
 def test_a_response_submitted_in_another_tab_is_final_in_this_one(new_page: NewPage, watch: Watch) -> None:

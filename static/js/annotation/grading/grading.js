@@ -24,7 +24,7 @@ import {
 import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } from "./grading_deciding.js";
 import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
-import { showFinalState, showUnsent } from "./grading_closed.js";
+import { isFinal, showFinalState, showUnsent } from "./grading_closed.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf, takeUpStored } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
@@ -103,7 +103,9 @@ async function submit() {
       refuse([body.detail, changed].filter(Boolean).join(" "), body.missing);
       goTo(rowOf(body.missing[0]));
     } else {
-      if (hasResults) refuse(body.detail);
+      // The decisions may be saved, and the response or its batch be closed before it is handed in.
+      if (hasResults && isFinal(body)) showFinalState();
+      else if (hasResults) refuse(body.detail);
       else await queue.settle(answer, batch);
       const isWaiting = sheet.writable && queue.pending.size > 0 && !queue.questions.size;
       if (!status) toast(text("lost_submit"), "warning", { until: "online" });
@@ -133,10 +135,11 @@ async function skip(skipForm) {
   const { reason, note } = Object.fromEntries(new FormData(skipForm));
   try {
     await queue.flush();
+    if (!sheet.writable) return; // what was sent was refused for good
     const have = sheet.prefetched?.id ?? "";
     const { status, body } = await ask("POST", sheetElement().dataset.skipUrl ?? "", { reason, note, have });
     if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-    else if (body?.reason === "no-longer-open") showFinalState();
+    else if (isFinal(body)) showFinalState();
     problem.hidden = status === 200;
     problem.textContent = body?.detail ?? text("lost");
     if (status !== 200) return;

@@ -32,7 +32,16 @@ export function showUnsent() {
   notice.append(listOf(entries), discardButton(assignment, entries, showUnsent));
 }
 
-/** It was submitted or released elsewhere: the page is loaded again, and shows that and what was not sent. */
+/**
+ * Whether a refusal is for good: the response was submitted or released elsewhere, or its batch is closed.
+ * @param {any} body of the answer
+ * @returns {boolean}
+ */
+export function isFinal(body) {
+  return body?.reason === "no-longer-open" || Boolean(body?.closed);
+}
+
+/** Nothing can be changed any more: the page is loaded again, and shows why, and what was not sent. */
 export function showFinalState() {
   if (!sheet.writable) return;
   keepOpenNote();

@@ -5,7 +5,7 @@ import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { rowOf, sheetElement } from "../shared/criteria.js";
 import { afterStale, isSameDecision } from "../shared/decisions.js";
-import { showFinalState } from "./grading_closed.js";
+import { isFinal, showFinalState } from "./grading_closed.js";
 import { startAsking } from "./grading_conflict.js";
 import { queue, sheet, startQueue } from "./grading_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./grading_status.js";
@@ -84,7 +84,7 @@ function onStored(id, { version, current }, sent) {
  * @param {Answer} answer
  */
 function showHalt(halt, { body }) {
-  if (body?.reason === "no-longer-open") {
+  if (isFinal(body)) {
     showFinalState();
     return;
   }
