@@ -141,7 +141,7 @@ def test_an_open_page_becomes_final_when_its_batch_is_closed(new_page: NewPage, 
         expect(dialog).to_be_visible()
         dialog.locator("[name=reason][value=later]").check()
         dialog.get_by_role("button", name="Skip", exact=True).click()
-    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. Your decisions are final as shown.")
+    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. This response was not submitted")
     expect(unsent).to_contain_text("The batch is closed, so they cannot be saved any more and count in no result.")
     expect(unsent).not_to_contain_text("comment")
     expect(unsent.locator("li")).to_have_text(["Criterion 2: Not met"])
@@ -174,7 +174,7 @@ def test_a_batch_that_is_closed_while_a_response_is_submitted_keeps_what_was_sen
     page.keyboard.press("m")
     expect(page.locator("#saved")).to_have_text("1 waiting, offline")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. Your decisions are final as shown.")
+    expect(page.locator(".pane-notices")).to_contain_text("This batch is closed. This response was not submitted")
     expect(page.locator("#not-sent")).to_be_hidden()
     assert shown_outcomes(page) == ["met", "", ""]
     assert outcomes(row) == ["met"]
