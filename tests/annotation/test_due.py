@@ -99,8 +99,8 @@ def test_everybody_with_open_work_is_notified_of_another_due_date(due: Workshop)
     for date_sent in ("2026-03-26", "2026-03-26", ""):  # the second changes nothing
         assert admin.post(url, {"due_date": date_sent}).status_code == 302
     page = reader.get("/notifications/").content.decode()
-    assert re.search(r"is now due on 26 March 2026\. \d+ responses were open when this was sent\.", page)
-    assert re.search(r"has no due date any more\. \d+ responses were open when this was sent\.", page)
+    assert re.search(r"is now due on 26 March 2026\. \d+ responses? w(as|ere) open when this was sent\.", page)
+    assert re.search(r"has no due date any more\. \d+ responses? w(as|ere) open when this was sent\.", page)
     assert reminders(due.annotator) == reminders(due.people()[1]) == ["moved", "moved"]
     assert not Notification.objects.filter(user=due.checker, kind="due").exists()  # there is nothing to check yet
 

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access
+from annotation.dashboard.counts import count_work
 from annotation.labels.selectors import label_work
-from annotation.models import Assignment, LabelTask, WritingTask
+from annotation.models import Assignment, Batch, LabelTask, WritingTask
 from annotation.selectors.able_reviewers import waiting_for_adjudicators, waiting_for_checkers
 from annotation.services import claim_adjudication
 from annotation.services.reminders import open_work_in
@@ -28,6 +29,10 @@ AT = timezone.now()
 
 def exclude(case: Case) -> None:
     exclude_case(case=case, kind="screening", reason="All candidates solve it.", by=None, at=AT)
+
+
+def submitted(batch: Batch) -> int:
+    return count_work([batch], at=AT).by_batch()[batch.pk].by_stage["submitted"]
 
 
 def signed_in(user: User) -> Client:
@@ -78,8 +83,10 @@ def test_no_check_of_an_excluded_case_is_handed_out() -> None:
     work = workshop.queue()[0]
     decide(work)
     assert access.waiting_checks(workshop.checker).exists() and waiting_for_checkers([workshop.batch.pk])
+    assert submitted(workshop.batch) == 1
     exclude(work.case)
     assert not access.waiting_checks(workshop.checker).exists() and not waiting_for_checkers([workshop.batch.pk])
+    assert submitted(workshop.batch) == 0  # progress does not wait for it either
     Assignment.objects.filter(batch=workshop.batch).exclude(pk=work.pk).delete()
     assert not work_is_left(workshop.batch)
 

@@ -82,6 +82,7 @@ def test_work_of_a_second_round_goes_back_as_returned() -> None:
     row = first_of(workshop)
     assert (row.status, row.round) == ("returned", 2)
     assert row.submitted_at is not None  # it was submitted in round 1
+    assert notice.get().read_at is None  # it waits again
 
 
 def test_nothing_is_undone_late_or_once_a_checker_has_claimed_it() -> None:

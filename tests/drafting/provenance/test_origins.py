@@ -268,13 +268,20 @@ def test_no_route_tells_a_reviewer_which_criteria_are_from_a_bank(world: Drafted
         assert all(b"Asks for the weight" in texts[address] for address in [*tables, read[0]])
         return {address for address, text in texts.items() if b"allergy-respected" in text}
 
+    def on_pages_of_the_bank() -> tuple[bool, bool]:
+        """Whether the item names the case, and whether the search in its editor marks the item as held."""
+        item = client.get(f"/b/origins/bank/items/{name}/").content.decode()
+        matches = client.get("/b/origins/bank/search/", {"case": key, "q": "known allergy"}).content.decode()
+        assert "allergy-respected" in matches
+        return f">{world.case.key}</a>" in item, "data-held" in matches
+
     send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
     client.force_login(world.second)
-    assert telling([*tables, *read]) == set()
+    assert telling([*tables, *read]) == set() and on_pages_of_the_bank() == (False, False)
     table = b"".join(client.get(tables[0])).decode("utf-8-sig")
     assert table.startswith("position,criterion,points,tags,source,element,expectation,bank,citations")
     client.force_login(world.author)
-    assert {*tables[:2], read[0]} <= telling([*tables, *read])
+    assert {*tables[:2], read[0]} <= telling([*tables, *read]) and on_pages_of_the_bank() == (True, True)
     client.force_login(world.second)
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
     assert {*tables[:2], read[0]} <= telling([*tables, read[0]])
