@@ -87,7 +87,7 @@ def test_leaving_a_case_out_takes_a_reason_and_the_list_keeps_it(study: Study) -
     lines = b"".join(client.get(f"{place}excluded.csv").streaming_content).decode().splitlines()
     assert len(lines) == 2 and lines[1].startswith(f"{case.key},decision,'=too easy,{study.admin}")
     # The list has the way back that the dialog names.
-    assert "You can restore it later under “Excluded cases”." in " ".join(
+    assert "You can restore the case later under “Excluded cases”." in " ".join(
         client.get(f"{place}{Case.objects.included().first().public_id}/").content.decode().split()
     )
     listed = client.get(f"{place}excluded/").content.decode()
