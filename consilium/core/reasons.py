@@ -177,8 +177,8 @@ class Reason(Enum):
     NO_PAIR_ANSWERED_BY_BOTH = Phrase("the raters share no pair that both answered met or not met")
     NO_PAIR_OF_GROUPS = Phrase("no pair of expert groups: two groups with submitted work are needed")
     NOT_TWO_GROUPS = Phrase(
-        "it is computed for exactly two expert groups with submitted work, and there are %(n)s; "
-        "to compare two of them, create an agreement report"
+        "it is computed for exactly two expert groups with submitted work, and there are %(n)s "
+        "(to compare two of them, create an agreement report)"
     )
     BETWEEN_GROUPS = Phrase("between two groups, in the rows of all groups")
     INVALID_AND_MISSING = Phrase("%(n)s invalid, %(missing)s missing")

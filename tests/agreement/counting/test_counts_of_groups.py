@@ -102,8 +102,8 @@ def test_with_three_groups_the_note_says_that_mf1_is_of_two(report: Report, admi
     whole = rows_of(admin, again)[0]
     assert (whole["group"], whole["mf1"], whole["n_pairs"]) == ("", "", "")
     assert whole["note"] == (
-        "mf1: it is computed for exactly two expert groups with submitted work, and there are 3; "
-        "to compare two of them, create an agreement report"
+        "mf1: it is computed for exactly two expert groups with submitted work, and there are 3 "
+        "(to compare two of them, create an agreement report)"
     )
     page = admin.get(place(again))
     assert page.status_code == 200 and "there are 3" in page.content.decode()
