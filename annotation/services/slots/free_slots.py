@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -122,7 +122,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     eligibility = eligibilities(batch.group, at=at or timezone.now())
     refused = {user: eligibility[user].reason for user in people if user in eligibility}
     responses = [slot.item.response_id for slot in rows]
-    other_part, graded, passed_over = refusals(batch.group_id, people, responses)
+    parts = refusals(batch.group_id, people, responses)
     fits = None
     if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
         fits = _matches(batch, people)
@@ -137,14 +137,8 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
             continue
         why: Counter[str] = Counter()
         for user in people:
-            if user == response.author_id:
-                why["author"] += 1
-            elif user in other_part[response.pk]:
-                why["part"] += 1
-            elif user in graded[response.pk]:
-                why["graded"] += 1
-            elif user in passed_over[response.pk]:
-                why["skipped"] += 1
+            if reason := _part_in(response, user, parts):
+                why[reason] += 1
             elif fits is not None and (response.case_id, user) not in fits:
                 why["specialty"] += 1
             elif (response.case_id, user) in unread:
@@ -156,6 +150,16 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
         else:
             stuck.append(StuckSlot(slot, response, _in_words(why)))
     return stuck
+
+
+def _part_in(response: Response, user: int, parts: Sequence[Mapping[int, Collection[int]]]) -> str:
+    """The reason for which ``user`` never gets ``response``, by the three dicts of `refusals`; empty without one."""
+    if user == response.author_id:
+        return "author"
+    for reason, users in zip(("part", "graded", "skipped"), parts, strict=True):
+        if user in users.get(response.pk, ()):
+            return reason
+    return ""
 
 
 def why_not_given(
@@ -170,19 +174,13 @@ def why_not_given(
 
     ``unread``: those of them who do not read its language; ``pledged``: those who still have to write to its case.
     """
-    other_part, graded, passed_over = refusals(group.pk, people, [response.pk])
-    parts = Involvement.objects.filter(response=response, user__in=people)
-    had_it = set(parts.values_list("user_id", flat=True))
+    parts = refusals(group.pk, people, [response.pk])
+    involved = Involvement.objects.filter(response=response, user__in=people)
+    had_it = set(involved.values_list("user_id", flat=True))
     why: Counter[str] = Counter()
     for user in people:
-        if user == response.author_id:
-            why["author"] += 1
-        elif user in other_part[response.pk]:
-            why["part"] += 1
-        elif user in graded[response.pk]:
-            why["graded"] += 1
-        elif user in passed_over[response.pk]:
-            why["skipped"] += 1
+        if reason := _part_in(response, user, parts):
+            why[reason] += 1
         elif user in had_it:
             why["released"] += 1
         elif user in unread:

@@ -14,7 +14,7 @@ import { wordsOf } from "./words.js";
  */
 
 const SHOWN_MS = 10_000;
-const MOST_MS = 60_000; // annotation/services/undo.py
+const MAX_SHOWN_MS = 60_000; // annotation/services/undo.py
 const KEY = "consilium.undo";
 
 /** @type {Offer | null} of this page; the storage of the tab keeps it for the next page */
@@ -51,7 +51,7 @@ function show() {
   }
   const action = { label: label ?? wordsOf("page-words")("undo"), run: takeUndo };
   const shownMs = Math.max(0, until - Date.now());
-  message = toast(text, "success", { action, shownMs, mostMs: until - SHOWN_MS + MOST_MS - Date.now() });
+  message = toast(text, "success", { action, shownMs, mostMs: until - SHOWN_MS + MAX_SHOWN_MS - Date.now() });
 }
 
 /** @param {string} text of a step: true where the message about it is shown with the button */

@@ -3,12 +3,12 @@
    response hides the list there. */
 import { findAll } from "../../core/page.js";
 
-const MOST_LETTERS = 90;
+const MAX_LENGTH = 90;
 
 /** @param {string | null | undefined} words */
 function shortened(words) {
   const line = (words ?? "").replace(/\s+/g, " ").trim();
-  return line.length > MOST_LETTERS ? `${line.slice(0, MOST_LETTERS).trimEnd()}…` : line;
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH).trimEnd()}…` : line;
 }
 
 /**

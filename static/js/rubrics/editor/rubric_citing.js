@@ -26,7 +26,7 @@ import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state
 
 const SEARCH_MS = 250;
 const MAX_QUERY = 400;
-const MOST_WORDS = 0.5; // of a query: a passage that has less of it is no match
+const MIN_SHARE = 0.5; // of a query: a passage that has less of it is no match
 
 const dialog = optionalElement("beside-documents", HTMLDialogElement);
 let targetId = "";
@@ -145,7 +145,7 @@ async function search() {
   const passages = body.hits.filter((/** @type {Hit} */ _hit, /** @type {number} */ place) => shares[place] > 0);
   show(passages, query);
   say(hits.length ? "" : words("no_passage"));
-  isMatch = Math.max(0, ...shares) >= MOST_WORDS;
+  isMatch = Math.max(0, ...shares) >= MIN_SHARE;
   find(dialog, "[data-few-words]", HTMLElement).hidden = !hits.length || isMatch;
 }
 
