@@ -458,6 +458,34 @@ def test_nothing_moves_between_the_press_and_the_release_of_a_button(new_page: N
     assert outcomes(row) == ["cannot_assess", "met", "not_met"]
 
 
+TAP = """async (button) => {
+  const send = (type, Type) => button.dispatchEvent(new Type(type, { bubbles: true, detail: 1 }));
+  const top = () => button.getBoundingClientRect().top;
+  send("pointerdown", PointerEvent);
+  send("pointerup", PointerEvent);
+  await new Promise((done) => setTimeout(done, 50));
+  const before = top();
+  send("mousedown", MouseEvent);
+  button.focus({ preventScroll: true });
+  const moved = top() - before;
+  send("mouseup", MouseEvent);
+  if (!moved) button.click();
+  return moved;
+}"""
+
+
+def test_nothing_moves_between_the_end_of_a_tap_and_its_click(new_page: NewPage) -> None:
+    """A tap ends its pointer first; a busy phone then takes a while until the mouse events of the same tap."""
+    workshop = build_workshop(criteria=3)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
+    open_work(page, row)
+    page.locator("#dock [data-show-view=criteria]").tap()
+    button = page.locator(".criterion").last.locator("[data-set=not_met]")
+    assert button.evaluate(TAP) == 0
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
 def test_a_phone_shows_what_both_sides_decided_beside_the_response(new_page: NewPage) -> None:
     workshop = build_workshop(annotators_per_item=2)
     workshop.conflict()

@@ -23,16 +23,19 @@ export function afterPress(work) {
   else work();
 }
 
-document.addEventListener(
-  "pointerdown",
-  () => {
-    pressed = true;
-  },
-  true,
-);
+// A tap of a finger ends its pointer before its mouse events come, and it is those that move the focus and click.
+for (const name of ["pointerdown", "mousedown"]) {
+  document.addEventListener(
+    name,
+    () => {
+      pressed = true;
+    },
+    true,
+  );
+}
 // A click has its target: what it does may move things at once.
 document.addEventListener("click", () => pressed && endPress(), true);
-for (const name of ["pointerup", "pointercancel", "dragend"]) {
+for (const name of ["pointerup", "mouseup", "pointercancel", "dragend"]) {
   document.addEventListener(name, () => pressed && setTimeout(endPress), true);
 }
 // A button that went up outside the window gives no event; whoever types has let it go.
