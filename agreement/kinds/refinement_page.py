@@ -93,7 +93,7 @@ def _figure(row: Row, name: str) -> str:
 
 def _points(row: Row, name: str) -> str:
     """A figure in points of 100 with its interval, and how that was made where it was made otherwise than most."""
-    return number(row, name, digits=1, signed=True).cell
+    return number({**row, "n_cases": row["n"]}, name, digits=1, signed=True).cell
 
 
 def _gains(report: Report, rows: list[Row]) -> PageTable:
