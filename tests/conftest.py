@@ -10,6 +10,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -343,8 +344,15 @@ class Watch:
 
     def verdict(self) -> str:
         """What the test has to be failed for; empty where nothing."""
-        errors = [text for text in self.errors if not any(pattern.search(text) for pattern in self.allowed)]
+        errors = [text for text in self._without_aborted() if not any(each.search(text) for each in self.allowed)]
         return "\n".join([f"console error: {text}" for text in errors] + [f"outside: {url}" for url in self.outside])
+
+    def _without_aborted(self) -> Iterator[str]:
+        """The errors but those of requests that a page gave up itself: for a later one, or because it was closed."""
+        for text, following in pairwise([*self.errors, ""]):
+            is_of_aborted = text.startswith("htmx:afterRequest") and following.startswith("htmx:sendAbort")
+            if not is_of_aborted and not text.startswith("htmx:sendAbort"):
+                yield text
 
 
 @pytest.fixture
