@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -34,9 +35,21 @@ VALUES = {
 def slice_words(name: str) -> str:
     """``register:lay`` as “Register: Patient or public”; a name without a known kind stays as it is."""
     kind, colon, value = name.partition(":")
+    if kind in ("response", "criterion") and "/" in value:
+        return _of_one(kind, value)
     if not colon or kind not in KINDS:
         return name
     return _("%(kind)s: %(value)s") % {"kind": KINDS[kind], "value": value_words(kind, value)}
+
+
+def _of_one(kind: str, value: str) -> str:
+    """One response, ``CANDIDATE/CASE/SAMPLE``, or one criterion, ``CASE/NUMBER``, in words."""
+    place, _slash, number = value.rpartition("/")
+    if kind == "criterion":
+        return gettext("Criterion %(number)s of %(case)s") % {"number": number, "case": place}
+    candidate, _slash, case = place.rpartition("/")  # names of models have slashes more often than keys
+    text = gettext("%(candidate)s on %(case)s") % {"candidate": candidate, "case": case}
+    return text if number == "0" else gettext("%(response)s, sample %(n)s") % {"response": text, "n": number}
 
 
 def value_words(kind: str, value: str) -> str:

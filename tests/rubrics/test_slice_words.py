@@ -19,6 +19,9 @@ from rubrics.slice_words import slice_words, value_words
         ("task:home_care_advice", "Task: home care advice", "任务类型：home care advice"),
         ("made-up message", "made-up message", "made-up message"),
         ("own:kind", "own:kind", "own:kind"),
+        ("response:lab/beta/case-1/0", "lab/beta on case-1", "lab/beta 对 case-1 的回答"),
+        ("response:beta/case-1/2", "beta on case-1, sample 2", "beta 对 case-1 的回答，采样 2"),
+        ("criterion:case-1/3", "Criterion 3 of case-1", "case-1 的第 3 条标准"),
     ],
 )
 def test_a_slice_is_named_in_words(name: str, english: str, chinese: str) -> None:

@@ -269,3 +269,22 @@ def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[...,
     dialog.get_by_role("button", name="Use all from the other window").click()  # at once
     expect(dialog).to_be_hidden()
     expect(page.locator("#items textarea").first).to_have_value("Names the daily dose")
+
+
+def test_split_in_two_shares_the_points_between_both_criteria(new_page: Callable[..., Page]) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    page = new_page(author)
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    page.evaluate(PASTE, ["body", "Names the drug and explains its risks\t7"])
+    page.locator("#paste-insert").click()
+    rows = page.locator("#items > .item")
+    expect(rows).to_have_count(1)
+    rows.get_by_role("button", name="Split in two").click()
+    expect(rows).to_have_count(2)
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    wait_until(lambda: len(saved_items()) == 2)
+    assert saved_items() == [("Names the drug", 4, []), ("Explains its risks", 3, [])]
