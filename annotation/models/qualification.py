@@ -17,7 +17,7 @@ from rubrics.models import Benchmark, Criterion, Response, Rubric
 
 
 class KeyedResponse(models.Model):
-    """A response with an agreed decision on each criterion. It has one use, and is no longer given as ordinary work."""
+    """A response with an agreed decision on each criterion. It has one use, and comes into no new ordinary batch."""
 
     class Use(models.TextChoices):
         QUALIFICATION = "qualification", _("Qualification")

@@ -18,6 +18,7 @@ from accounts.models import User
 from annotation.imports.decisions import Places
 from annotation.models import (
     Assignment,
+    BatchItem,
     ExpertGroup,
     Involvement,
     KeyedDecision,
@@ -52,6 +53,15 @@ class Agreed:
     def met(self) -> int:
         """How many criteria are met."""
         return sum(outcome == Outcome.MET for outcome in self.decisions.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedKeys:
+    """How many keys of a file are new, how many existed before, and how many are of responses in ordinary batches."""
+
+    new: int
+    known: int
+    in_batches: int
 
 
 def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) -> dict[int, Agreed]:
@@ -180,17 +190,17 @@ def set_key_use(*, keyed: KeyedResponse, use: str) -> None:
         raise DomainError(_("An answer key must be for qualification or for gold items."))
     given = Assignment.objects.filter(response=keyed.response_id).exclude(purpose=Assignment.Purpose.WORK)
     if use != keyed.use and given.exists():
-        raise Conflict(_("This response has already been assigned to physicians, so its use cannot change."))
+        raise Conflict(_("This response has already been assigned for this use, so the use cannot change."))
     KeyedResponse.objects.filter(pk=keyed.pk).update(use=use)
     keyed.use = use
 
 
 @transaction.atomic
-def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | None, at: datetime) -> tuple[int, int]:
+def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | None, at: datetime) -> ImportedKeys:
     """Import keys from JSONL or CSV (case, candidate, sample, criterion, outcome, explanation), one row per decision.
 
-    A response that has a key of this use gets the file's decisions; others get a new key. Returns how many keys are new
-    and how many existed before. `ImportRefused` names every fault, and then nothing is written.
+    A response that has a key of this use gets the file's decisions; others get a new key. `ImportRefused` names every
+    fault, and then nothing is written.
     """
     faults = Faults()
     places = Places(benchmark, faults)
@@ -247,7 +257,7 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
     )
     for response, row in known.items():
         edit_key(keyed=row, decisions=decisions_by_response[response])
-    return len(fresh), len(known)
+    return ImportedKeys(len(fresh), len(known), len(ordinary_batches_of(decisions_by_response)))
 
 
 def key_rows(benchmark: Benchmark, use: str) -> Iterator[dict[str, object]]:
@@ -297,6 +307,15 @@ def uses_of_keys(benchmark: Benchmark) -> dict[int, int]:
         benchmark=benchmark, response__assignments__purpose__in=["gold", "qualification"]
     )
     return dict(rows.values_list("pk").annotate(Count("response__assignments")).order_by())
+
+
+def ordinary_batches_of(responses: Iterable[int]) -> dict[int, int]:
+    """Response id → in how many ordinary batches it is; responses in none are missing.
+
+    Such a response may have a key all the same: its decisions in these batches count in results as before.
+    """
+    rows = BatchItem.objects.filter(response__in=responses)
+    return dict(rows.values_list("response").annotate(Count("pk")).order_by())
 
 
 def sizes_of_keys(benchmark: Benchmark) -> dict[int, int]:

@@ -84,8 +84,16 @@ def _page(
     keys: dict[str, list[dict[str, Any]]] = {use: [] for use in KeyedResponse.Use.values}
     rows = KeyedResponse.objects.filter(benchmark=benchmark).select_related("response__case", "response__candidate")
     sizes = qualification_keys.sizes_of_keys(benchmark)
+    batches = qualification_keys.ordinary_batches_of(rows.values_list("response", flat=True))
     for row in rows.order_by("-active", "response__case__key", "response__candidate__name", "pk"):
-        keys[row.use].append({"key": row, "given": given.get(row.pk, 0), "size": sizes.get(row.pk, 0)})
+        keys[row.use].append(
+            {
+                "key": row,
+                "given": given.get(row.pk, 0),
+                "batches": batches.get(row.response_id, 0),
+                "size": sizes.get(row.pk, 0),
+            }
+        )
     administers = is_admin(request.user, benchmark)
     context = {
         "benchmark": benchmark,
@@ -195,7 +203,7 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
     form = KeyImportForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            new, known = qualification_keys.import_keys(
+            imported = qualification_keys.import_keys(
                 benchmark=benchmark, file=form.cleaned_data["file"], use=form.cleaned_data["use"], by=request.user,
                 at=timezone.now(),
             )  # fmt: skip
@@ -204,10 +212,23 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as refused:
             form.add_error("file", str(refused))
         else:
-            text = _("Answer keys imported: %(new)d new, %(known)d updated.") % {"new": new, "known": known}
-            messages.success(request, text)
+            text = _("Answer keys imported: %(new)d new, %(known)d updated.")
+            messages.success(request, text % {"new": imported.new, "known": imported.known})
+            if imported.in_batches:
+                messages.warning(request, _in_batches(imported.in_batches))
             return redirect("annotation:qualification", slug)
     return _page(request, benchmark, import_form=form)
+
+
+def _in_batches(number: int) -> str:
+    text = ngettext(
+        "%(n)d of these responses is also in an ordinary batch. Its decisions there count in results as before, and "
+        "physicians who have a role in it do not get it for this use.",
+        "%(n)d of these responses are also in ordinary batches. Their decisions there count in results as before, and "
+        "physicians who have a role in them do not get them for this use.",
+        number,
+    )
+    return text % {"n": number}
 
 
 @require_safe
@@ -287,6 +308,7 @@ def _key_page(
         ],
         "reading": reading_pages.reading_of(row.response.case, row.response.text),
         "given": qualification_keys.uses_of_keys(benchmark).get(row.pk, 0),
+        "batches": qualification_keys.ordinary_batches_of([row.response_id]).get(row.response_id, 0),
         "other_use": next(pair for pair in KeyedResponse.Use.choices if pair[0] != row.use),
         "administers": is_admin(request.user, benchmark),
         "refused": refused,

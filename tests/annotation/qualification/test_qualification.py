@@ -284,6 +284,35 @@ def test_nobody_qualifies_on_what_they_know() -> None:
         make_batch(world.group, skip_given=False)
 
 
+def test_a_key_of_ordinary_work_is_imported_with_a_warning_and_leaves_the_work_in_the_results() -> None:
+    world = QualificationWorld()
+    make_batch(world.group, cases=["key-0"])
+    page = world.import_keys(use="gold")
+    assert page.status_code == 302
+    body = " ".join(world.client.get(world.base).content.decode().split())
+    assert "Answer keys imported: 2 new, 0 updated." in body
+    assert "1 of these responses is also in an ordinary batch. Its decisions there count in results as before" in body
+    # Response, criteria, assigned for this use, ordinary batches.
+    number = r'<td class="num">(\d)</td>'
+    rows = re.findall(rf">(key-\d)</a>.*?{number} {number} {number}", body)
+    assert rows == [("key-0", "4", "0", "1"), ("key-1", "4", "0", "0")]
+    key = KeyedResponse.objects.get(response__case__key="key-0")
+    assert "in 1 ordinary batch" in " ".join(
+        world.client.get(f"{world.base}keys/{key.public_id}/").content.decode().split()
+    )
+    # What the page says is true: decided as ordinary work, it is in the results.
+    assert "its decisions in that batch count in results as before" in body
+    for row in Assignment.objects.select_related("annotator"):
+        decide(row, "met", "not_met")
+    assert len(group_ratings(world.group, "first")) == 4
+    # Keys of responses in no batch are imported without a warning.
+    lines = [line for line in world.csv().splitlines() if not line.startswith("key-0")]
+    world.import_keys("\n".join(lines), use="gold")
+    body = world.client.get(world.base).content.decode()
+    assert "Answer keys imported: 0 new, 1 updated." in body
+    assert "ordinary batch. Its" not in body
+
+
 def test_a_rule_that_annotators_cannot_meet_is_warned_of() -> None:
     world = QualificationWorld()
     make_batch(world.group, cases=["key-0", "key-1"], annotators_per_item=2)  # both annotators know both responses
