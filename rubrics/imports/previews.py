@@ -118,6 +118,8 @@ def case_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str], b
             "n_turns": len(record.conversation),
             "tags": list(record.tags),
             "difficulty": record.difficulty,
+            "language": record.language,
+            "language_detected": record.language_detected,
             "reference_answer": _excerpt(record.reference_answer),
             "criteria": [
                 {"text": _excerpt(each.text), "points": each.points, "tags": list(each.tags)}

@@ -111,6 +111,21 @@ def test_a_workbook_for_readers_of_chinese_has_their_headings_and_is_imported(
     assert Case.objects.get(key="example-1").difficulty == "high"
 
 
+def test_the_example_of_cases_has_the_language_of_one_and_the_page_says_that_it_is_optional(
+    benchmark: Benchmark, admin: User, client: Client
+) -> None:
+    by_suffix = {example.suffix: example for example in examples_of(imports.find("cases"))}
+    for suffix in ("CSV", "XLSX"):
+        point = transaction.savepoint()
+        send(benchmark, "cases", by_suffix[suffix].content(), by_suffix[suffix].name, admin)
+        languages = Case.objects.order_by("key").values_list("key", "language", "language_detected")
+        assert list(languages) == [("example-1", "en", False), ("example-2", "en", True)], suffix
+        transaction.savepoint_rollback(point)
+    client.force_login(admin)
+    page = " ".join(client.get("/b/bench/imports/").content.decode().split())
+    assert "The language of a case is detected if “language” (a code such as en or zh) is missing or empty." in page
+
+
 def test_an_example_is_downloaded_by_those_who_import(benchmark: Benchmark, admin: User, client: Client) -> None:
     client.force_login(admin)
     page = client.get("/b/bench/imports/").content.decode()

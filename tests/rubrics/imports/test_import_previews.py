@@ -115,6 +115,18 @@ def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Cli
     assert send(signed_in, again, "import").counts["cases"] == {"created": 0, "unchanged": 1}
 
 
+def test_the_preview_of_cases_shows_the_language_given_or_detected(signed_in: Client) -> None:
+    rows = ("case,prompt,language,criterion", "a,Where is the doctor?,pt_br,Rest", "b,Where is the doctor?,,Rest",
+            "c,45y F,,Rest")  # fmt: skip
+    page = " ".join(page_of(signed_in, upload(signed_in, "\n".join(rows).encode())).split())
+    shown = re.findall(r"<h3> (\w) </h3>.*?1 turn (.*?) </p>", page)
+    assert shown == [
+        ("a", "· Language: Brazilian Portuguese"),
+        ("b", "· Language: English (detected)"),
+        ("c", "· Language: not detected"),
+    ]
+
+
 def test_after_a_failed_import_the_preview_can_be_imported_again(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
