@@ -96,6 +96,20 @@ def test_an_empty_benchmark_says_why_and_what_next(answered: Benchmark) -> None:
     assert "No judge is ready to run" in text_of(client_of(answered).get(f"{BASE}runs/new/"))
 
 
+def test_verdicts_made_elsewhere_are_imported_from_the_list_of_judges_also_once_it_has_one(answered: Benchmark) -> None:
+    client = client_of(answered, "admin")
+    address = re.compile(r'<a href="(/b/answered/imports/[^"]*)">\s*Import verdicts made elsewhere')
+    for judges in range(2):
+        link = address.search(client.get(BASE).content.decode())
+        assert link, judges
+        assert re.search(r'<option value="verdicts"\s+selected', client.get(link[1]).content.decode())
+        JudgeFactory(benchmark=answered)
+    # What is missing counts within the responses that the file has: two of three criteria here, and one response.
+    run = judged(answered, lambda number: "met" if number < 2 else None, imported=True)
+    JudgeRun.objects.filter(pk=run.pk).update(expected=3)
+    assert "2 of 3 on the imported responses 2 0 1" in text_of(client.get(BASE))
+
+
 def test_a_chat_judge_is_made_and_shown(answered: Benchmark, settings: Any) -> None:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     client = client_of(answered)
