@@ -111,7 +111,10 @@ class ResponseWriter:
                 self.faults.add(
                     response.line,
                     response.place if name == "text" else name,
-                    _("This response already exists with different content. Responses never change."),
+                    _(
+                        "This response already exists with different content, and responses never change. If it is "
+                        "another response, give it a new sample number or the name of a new candidate."
+                    ),
                 )
                 return
         self.unchanged += 1

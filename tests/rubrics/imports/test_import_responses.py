@@ -119,7 +119,12 @@ def test_a_response_never_changes(tmp_path, benchmark) -> None:
     row = {"case": "a", "candidate": "m", "response": "x"}
     run(write(tmp_path / "r.jsonl", [row]))
     assert refused(write(tmp_path / "r.jsonl", [{**row, "response": "y"}]))[0].startswith("line 1, response: ")
-    assert refused(write(tmp_path / "r.jsonl", [{**row, "external_id": "y"}]))[0].startswith("line 1, external_id: ")
+    fault = refused(write(tmp_path / "r.jsonl", [{**row, "external_id": "y"}]))[0]
+    assert fault.startswith("line 1, external_id: ")
+    assert "give it a new sample number or the name of a new candidate" in fault
+    # Both ways work.
+    run(write(tmp_path / "r.jsonl", [{**row, "response": "y", "sample": 1}, {**row, "response": "y", "candidate": "n"}]))
+    Response.objects.exclude(candidate__name="m", sample=0).delete()
     assert Response.objects.get().text == "x"
 
 
