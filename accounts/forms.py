@@ -30,6 +30,9 @@ def language_choices() -> list[tuple[str, str]]:
     return [(code, get_language_info(code)["name_local"]) for code, _name in settings.LANGUAGES]
 
 
+NAME_HELP = _("The people who run your benchmarks see this name. Exports show physicians only by pseudonym.")
+
+
 class ProfileForm(forms.ModelForm[User]):
     """What people say about themselves: the name others see, and how times and words are shown to them."""
 
@@ -37,7 +40,7 @@ class ProfileForm(forms.ModelForm[User]):
         label=_("Name"),
         max_length=MAX_PERSON_NAME_LENGTH,
         required=False,
-        help_text=_("Your study coordinator sees this name. Exports show only your pseudonym."),
+        help_text=NAME_HELP,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     time_zone = TimeZoneField()
@@ -90,7 +93,7 @@ class WelcomeForm(forms.Form):
     name = forms.CharField(
         label=_("Your name"),
         max_length=MAX_PERSON_NAME_LENGTH,
-        help_text=_("Your study coordinator sees this name. Exports show only your pseudonym."),
+        help_text=NAME_HELP,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     password = forms.CharField(
@@ -167,6 +170,12 @@ class FirstRunForm(WelcomeForm):
 class PhysicianWelcomeForm(WelcomeForm):
     """The welcome form for those who grade, check or adjudicate: it also asks for credentials."""
 
+    name = forms.CharField(
+        label=_("Your name"),
+        max_length=MAX_PERSON_NAME_LENGTH,
+        help_text=_("Your study coordinator sees this name. Exports show only your pseudonym."),
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
     specialty = forms.CharField(
         label=_("Specialty"),
         max_length=MAX_SPECIALTY_LENGTH,

@@ -152,7 +152,7 @@ class CaseFilters(forms.Form):
         label=_("Search"),
         max_length=200,
         required=False,
-        widget=FilterText(attrs={"type": "search", "placeholder": _("Short name or words of the conversation")}),
+        widget=FilterText(attrs={"type": "search", "placeholder": _("Short name or text")}),
     )
     difficulty = forms.ChoiceField(
         label=_("Difficulty"),

@@ -21,6 +21,7 @@ from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from annotation.selectors.able_reviewers import WaitingPiece, waiting_for_adjudicators, waiting_for_checkers
 from annotation.selectors.unread_work import unread_work
 from annotation.services.slots.free_slots import stuck_slots
+from consilium.core.i18n import listed
 from rubrics.models import Benchmark
 
 SHOWN = 25
@@ -325,7 +326,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         row = scene.batches[unread.batch]
         if person.plays("annotator", row.group_id):
             reads = _("an annotator who reads %(languages)s (%(person)s does not)") % {
-                "languages": ", ".join(unread.language_names), "person": person.shown,
+                "languages": listed(unread.language_names), "person": person.shown,
             }  # fmt: skip
             url = f"{scene.to_batch(unread.batch)}#unread"
             yield Wait("unread", person.shown, reads, unread.number, unread.since, url, _("Hand over"),

@@ -168,7 +168,12 @@ def _person(
         faults.add(line, "email", Phrase("“%(email)s” is not a valid email address.", email=row["email"]))
     part = _roles().get(_plain(row["role"]), "") if row["role"] else role
     if not part:
-        message = Phrase("The role must be one of: %(roles)s.", roles=", ".join(PARTS))
+        roles = ", ".join(PARTS)
+        message = (
+            Phrase("“%(value)s” is not a role. The roles are: %(roles)s.", value=row["role"][:40], roles=roles)
+            if row["role"]
+            else Phrase("The role must be one of: %(roles)s.", roles=roles)
+        )
         faults.add(line, "role", message)
     return ListedPerson(
         line,

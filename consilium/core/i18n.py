@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -48,6 +48,11 @@ def _punctuation(name: str, english: str) -> str:
     """The mark ``name`` of the active language, from its module in `consilium.formats`; else ``english``."""
     mark: str = get_format(name)
     return english if mark == name else mark
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names one after the other in a line of text, with the mark of the active language between them: 德语、英语."""
+    return _punctuation("BETWEEN_ITEMS", ", ").join(names)
 
 
 def translate_remark(text: str) -> str:

@@ -13,6 +13,7 @@ from babel import Locale, UnknownLocaleError
 from django.conf import settings
 from django.utils.translation import get_language
 
+from consilium.core.i18n import listed
 from consilium.core.language_tags import normalise_language
 
 # The usual languages of texts, which forms offer first; any other can be typed.
@@ -26,7 +27,7 @@ def language_name(tag: str) -> str:
 
 def language_names(tags: Iterable[str]) -> str:
     """The names of several languages, for a line of text."""
-    return ", ".join(map(language_name, tags))
+    return listed(map(language_name, tags))
 
 
 @lru_cache(maxsize=4096)

@@ -284,6 +284,12 @@ def language_names(tags: Sequence[str]) -> str:
     return languages.language_names(tags)
 
 
+@register.filter
+def listed(names: Sequence[Any]) -> str:
+    """Names in a line of text, with the mark of the reader's language between them; empty for none."""
+    return i18n.listed(map(str, names))
+
+
 @register.simple_tag
 def pages_around(page: Page[Any]) -> list[int]:
     """Page numbers to show: the first, the last, and two on each side; 0 is a gap."""

@@ -52,7 +52,7 @@ class ReleaseOptions:
     notes: Annotated[
         bool,
         Field(description="With physicians' notes on their decisions and votes, and those of who signed."),
-        Label(gettext_lazy("… with the notes that physicians wrote on them")),
+        Label(gettext_lazy("… with physicians’ notes on their decisions and votes")),
     ] = False
     names: Annotated[
         bool,

@@ -44,6 +44,8 @@ def test_until_there_is_an_account_every_page_leads_to_the_one_that_makes_it(cli
     answer = client.get("/", follow=True)
     assert [address for address, _status in answer.redirect_chain] == ["/accounts/login/?next=/", PAGE]
     assert "Code from the terminal" in answer.content.decode()
+    assert "study coordinator" not in answer.content.decode()  # whoever makes this account is the one who coordinates
+    assert "The people who run your benchmarks see this name." in answer.content.decode()
     assert code not in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
 

@@ -172,7 +172,10 @@ def test_an_unsubscribe_link_that_was_changed_ends_nothing(client: Client) -> No
 def test_the_page_lists_reads_and_leads_on(client: Client) -> None:
     user, other = person(), person()
     client.force_login(user)
-    assert "No notifications yet" in client.get("/notifications/").content.decode()
+    for show in ("", "?show=unread"):
+        page = client.get(f"/notifications/{show}").content.decode()
+        assert "notifications yet" in page or "No unread notifications" in page
+        assert "Notifications about your work and your benchmarks will appear here." in page
     first, second = create_notification(user, count=1, kind="new_work"), create_notification(user)
     foreign = create_notification(other)
     page = client.get("/notifications/").content.decode()

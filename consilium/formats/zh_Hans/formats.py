@@ -6,3 +6,5 @@ MONTH_DAY_FORMAT = "n月j日"
 # Between remarks, and after the names that a remark is about (`consilium.core.i18n`).
 BETWEEN_PHRASES = "；"
 AFTER_LABEL = "："
+# Between the items of a list in a line of text.
+BETWEEN_ITEMS = "、"

@@ -54,6 +54,9 @@ def test_everybody_is_in_one_list_with_roles_states_and_languages(
     for person in (workshop.admin, workshop.annotator, workshop.checker, invited.user):
         assert str(person) in page
     assert "English, German" in page
+    admin.cookies["django_language"] = "zh-hans"
+    in_chinese = admin.get(f"{base}/all/").content.decode()
+    assert "英语、德语" in in_chinese
     answer = admin.get(f"{base}/all.csv")
     rows = {
         row["email"]: row

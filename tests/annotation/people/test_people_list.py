@@ -55,7 +55,7 @@ def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
         ("email,email\na@example.org,b@example.org", "1 email: This column appears twice."),
         (
             "a@example.org,A,boss",
-            "1 role: The role must be one of: annotator, checker, adjudicator, admin, researcher, author,",
+            "1 role: “boss” is not a role. The roles are: annotator, checker, adjudicator, admin, researcher, author,",
         ),
         ("a@example.org\n,Bo", "2 email: Enter an email address."),
         ("a@example.org\nA@example.org", "2 email: Line 1 already gives this person this role."),

@@ -122,7 +122,7 @@ def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benc
         assert answer.status_code == 422
         text = unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", answer.content.decode())))
         assert "6 errors; nothing was imported." in text
-        assert "10 role The role must be one of:" in text
+        assert "10 role “surgeon” is not a role. The roles are:" in text
         assert "11 email “dora@example” is not a valid email address." in text
         assert "11 capacity A capacity must be a whole number" in text
         assert "7 email “no address” is not a valid email address." in text

@@ -372,6 +372,7 @@ def test_the_rule_is_saved_after_a_refused_import_and_keeps_what_was_filled_in()
     assert refused.status_code == 422
     assert not QualificationRule.objects.filter(required=True).exists()
     body = refused.content.decode()
+    assert re.search(r'qualification/"\s+aria-current="page"\s*>Qualification and gold items', body)
     form = re.search(r'<form\s+id="rule-and-keys"[^>]*action="([^"]*)"', body)
     assert form is not None
     fields = dict(re.findall(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"', body))
