@@ -18,6 +18,7 @@ from agreement.judged.coverage import coverage_remarks
 from agreement.judged.training_overlap import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table, row_label
+from agreement.label_files.label_tables import EFFECTIVE
 from agreement.models import Report
 from agreement.reports.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.reports.interval_facts import interval_facts
@@ -40,6 +41,7 @@ from consilium.statistics.alternative_annotator import (
     MINIMUM_INSTANCES,
     PASSING,
 )
+from consilium.statistics.case_numbers import in_words
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -195,16 +197,17 @@ def body(report: Report, sort: str) -> Context:
             Tile(_("Average advantage ρ"), number(summary, "advantage")),
             Tile(_("Cost benefit ε"), text=f"{summary['epsilon']:g}"),
             Tile(
-                _("Decisions"),
+                _("Pairs"),
                 text=f"{summary['n_instances']:,}",
                 detail=ngettext(
-                    "made by two of %(n)s physician",
-                    "made by two or more of %(n)s physicians",
+                    "response and criterion, decided by two or more of %(n)s physician",
+                    "response and criterion, decided by two or more of %(n)s physicians",
                     summary["n_physicians"],
                 )
                 % {"n": f"{summary['n_physicians']:,}"},
             ),
         ],
+        "effective_of": _("average advantage ρ (the tested physicians’ pairs)"),
         "n_untested": summary["n_physicians"] - summary["n_tested"],
         "n_few": sum(row["test"] == "wilcoxon" for row in rows),
         "enough": ENOUGH_FOR_T,
@@ -222,8 +225,16 @@ def _many_raters(report: Report) -> Context:
     )
     return {
         "meta": [(_("Judge and physicians"), judged[0]), (_("Agreement among physicians"), ceiling[0])],
+        "meta_effective": _effective(judged[0], ceiling[0]),
         "meta_categories": list(zip(judged[1:], ceiling[1:], strict=True)),
     }
+
+
+def _effective(*rows: Row) -> list[str]:
+    """The effective cases behind MF1 of each row; empty for a report that is older than this column."""
+    if any(EFFECTIVE not in row for row in rows):
+        return []
+    return ["–" if row[EFFECTIVE] is None else in_words(row[EFFECTIVE]) for row in rows]
 
 
 def _meta(row: Row) -> Context:

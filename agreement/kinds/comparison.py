@@ -176,7 +176,7 @@ def body(report: Report, sort: str) -> Context:
             Tile(_("A minus B"), number(overall, "difference")),
             Tile(_("McNemar, over cases"), PValue.of(overall, "p_clustered")),
             Tile(
-                _("Decisions"),
+                _("Pairs"),
                 text=f"{overall['n_pairs']:,}",
                 detail=_("responses: %(responses)s, cases: %(cases)s")
                 % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},

@@ -169,7 +169,7 @@ def body(report: Report, sort: str) -> Context:
             Tile(_("Human ceiling"), number(overall, "mf1_ceiling")),
             Tile(_("Judge minus ceiling"), number(overall, "mf1_gap")),
             Tile(
-                _("Decisions"),
+                _("Pairs"),
                 text=f"{overall['n_pairs']:,}",
                 detail=_("%(cases)s cases, all three on the same pairs") % {"cases": f"{overall['n_cases']:,}"},
             ),

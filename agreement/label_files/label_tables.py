@@ -31,6 +31,7 @@ BESIDE = tuple(
 AGREEMENT_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "n_invalid", "note")
 PHYSICIANS_COLUMNS = ("physician", *SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "note")
 CEILING_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, "alpha", *PREVALENCE, "note")
+EFFECTIVE = "mf1_effective"  # not in the files, whose columns are a contract
 TEXT_COLUMNS = ("physician", "slice", "note")
 ALL = "all"
 
@@ -39,7 +40,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class LabelTables:
-    """Rows by column name. `agreement` is None when there is no judge."""
+    """Rows by column name, each with `EFFECTIVE` beside the columns of its table. `agreement` is None when there is no
+    judge.
+    """
 
     agreement: list[Row] | None
     physicians: list[Row]
@@ -166,6 +169,7 @@ def _row(name: str, evaluation: MetaEvaluation, n_responses: int) -> Row:
     row: Row = {"slice": name, "n_pairs": agreement.n_pairs, "n_responses": n_responses, "n_cases": agreement.n_cases}
     row.update({column: figure.value for column, figure in shown.items()})
     row["mf1_low"], row["mf1_high"] = agreement.mf1.low, agreement.mf1.high
+    row[EFFECTIVE] = agreement.mf1.effective
     if not agreement.n_pairs:
         row["note"] = Reason.NO_PAIRS()
     else:

@@ -209,14 +209,18 @@ def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused:
 
 
 @register.inclusion_tag("components/effective_cases.html")
-def effective_cases(n: float | None, percentile: Any = False, most: float | None = None) -> dict[str, Any]:
+def effective_cases(
+    n: float | None, percentile: Any = False, most: float | None = None, of: str = ""
+) -> dict[str, Any]:
     """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None.
 
     ``percentile``: whether the intervals are percentile intervals. ``most``: each figure rests on ``n`` to so many.
+    ``of``: the one figure that the cases are behind, where the figures below are based on others.
     """
     least, most = (rounded(cases) if cases else None for cases in (n, most))
     return {
         "n": least,
+        "of": of,
         "most": most if most != least else None,
         "whole": 1 if least == 1 else 2,
         "percentile": bool(percentile),

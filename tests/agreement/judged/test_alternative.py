@@ -128,6 +128,27 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
     assert any("Calderon" in sentence for sentence in kind_of(report).methods(report))
 
 
+def test_each_figure_says_on_which_cases_it_is_based(study: Study, client: Client) -> None:
+    outcomes_by_physician = panel(study)
+    report = ask(study)
+    client.force_login(study.admin)
+    page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
+    text = " ".join(page.content.decode().split())
+    summary = table_of(report, "summary").dicts()[0]
+    assert f"average advantage ρ (the tested physicians’ pairs): {summary['advantage_effective']:.3g}." in text
+    assert "support these figures" not in text
+    judged, ceiling = (table_of(report, name).dicts()[0] for name in ("meta_judge", "meta_ceiling"))
+    assert 5 < judged["mf1_effective"] <= judged["n_cases"] == 12
+    behind = f"Effective cases behind MF1: {judged['mf1_effective']:.3g} (judge and physicians), "
+    assert f"{behind}{ceiling['mf1_effective']:.3g} (among physicians)." in text
+    # Pairs of a response and a criterion, not the decisions of the physicians on them, of which there are more.
+    tile = page.context["tiles"][-1]
+    n_pairs = len({pair for own in outcomes_by_physician.values() for pair in own})
+    n_decisions = sum(len(own) for own in outcomes_by_physician.values())
+    assert tile.label == "Pairs" and int(tile.text) <= n_pairs < n_decisions
+    assert tile.detail == "response and criterion, decided by two or more of 3 physicians"
+
+
 def test_two_physicians_give_no_verdict_and_one_none_at_all(study: Study, client: Client) -> None:
     physicians(study, "panel", [noisy(study, "truth", 10, 0.2), noisy(study, "truth", 11, 0.3)])
     physicians(study, "alone", [noisy(study, "truth", 12, 0.2)])

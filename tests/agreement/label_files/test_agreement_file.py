@@ -112,7 +112,10 @@ def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
         votes = [(f"P{who}", chance.random() < 0.6) for who in chance.sample(range(8), chance.choice([2, 2, 3]))]
         rows.append(label(f"i{number}", *votes, category=f"cluster:{number % 3}", prompt=f"p{number // 2}"))
         verdicts.append(verdict(f"i{number}", chance.random() < 0.6))
-    _, tables = run(tmp_path, rows, verdicts)
+    output, tables = run(tmp_path, rows, verdicts)
+    line = next(line for line in output.splitlines() if "effective cases" in line)
+    behind = [float(number) for number in re.findall(r"[0-9.]+", line)]
+    assert len(behind) == 2 and all(5 <= cases <= 30 for cases in behind)  # of the judge and of the ceiling; 30 cases
     for position, remainder in enumerate([None, 0, 1, 2]):
         picked = [i for i in range(60) if remainder is None or i % 3 == remainder]
         pairs = [(met, verdicts[i]["criteria_met"]) for i in picked for met in rows[i]["binary_labels"]]
