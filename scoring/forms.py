@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from django import forms
@@ -277,8 +278,27 @@ class TrainedJudgeForm(JudgeForm):
         """Whether training would fail for certain."""
         return self._too_little(self.numbers)
 
+    @property
+    def shortages(self) -> list[str]:
+        """What there is too little of, and what helps; empty where there is enough."""
+        return list(self._shortages(self.numbers))
+
     def _too_little(self, numbers: TrainingNumbers) -> bool:
-        return numbers.candidates < self.min_candidates or numbers.decisions < self.min_decisions
+        return any(True for _shortage in self._shortages(numbers))
+
+    def _shortages(self, numbers: TrainingNumbers) -> Iterator[str]:
+        if numbers.candidates < self.min_candidates:
+            facts = {"n": f"{numbers.candidates:,}", "needed": f"{self.min_candidates:,}"}
+            yield _(
+                "Training needs decisions on at least %(needed)s candidates; now: %(n)s. Have physicians grade "
+                "responses of another candidate."
+            ) % facts
+        if numbers.decisions < self.min_decisions:
+            facts = {"n": f"{numbers.decisions:,}", "needed": f"{self.min_decisions:,}"}
+            yield _(
+                "Training needs at least %(needed)s decisions to learn from; now: %(n)s. Train the judge when "
+                "physicians have decided more."
+            ) % facts
 
     def clean(self) -> dict[str, Any]:
         """Refuse a training that would fail for certain."""
@@ -286,13 +306,7 @@ class TrainedJudgeForm(JudgeForm):
         group = data.get("group", "")
         numbers = training_numbers(self.benchmark, group) if group else self.numbers
         if self._too_little(numbers):
-            text = _(
-                "There is too little to learn from: decisions %(decisions)d (required: %(least)d), candidates "
-                "%(candidates)d (required: %(fewest)d). Train the judge when physicians have decided more."
-            )
-            facts = {"decisions": numbers.decisions, "least": self.min_decisions}
-            facts |= {"candidates": numbers.candidates, "fewest": self.min_candidates}
-            raise forms.ValidationError(text % facts)
+            raise forms.ValidationError(list(self._shortages(numbers)))
         return data
 
 

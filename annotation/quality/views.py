@@ -56,6 +56,11 @@ class Person:
     eligibility: Eligibility | None = None
     figures: list[tuple[str, Shown]] = field(default_factory=list)
 
+    @property
+    def without_interval(self) -> bool:
+        """Whether a figure is shown without its interval."""
+        return any(shown.enough and shown.figure.low is None for _figure, shown in _figures(self))
+
 
 def _people(benchmark: Benchmark, role: str, *, names: bool) -> list[Person]:
     """Members with this role in the order of names, including deactivated members."""

@@ -204,12 +204,16 @@ def test_the_prompt_is_shown_as_it_would_be_sent(db: None, settings: Any) -> Non
     assert "Criterion 2 of case-0" in other
 
 
-def test_the_form_of_a_trained_judge_says_what_training_needs_and_what_there_is(db: None) -> None:
-    benchmark = learnable("taught", ["a", "b"])
+def test_the_form_of_a_trained_judge_names_only_what_is_short(db: None) -> None:
+    benchmark = learnable("taught", ["a", "b"])  # 120 decisions on two candidates
     client = client_of(benchmark)
-    page = text_of(client.get("/b/taught/judges/new/trained/"))
-    assert "at least 3 candidates, and at least 100 decisions" in page
-    assert "candidates 2." in page
+    answer = client.get("/b/taught/judges/new/trained/")
+    page = text_of(answer)
+    assert "Training needs decisions on at least 3 candidates; now: 2." in page
+    assert "decided more" not in page and "decisions to learn from" not in page
+    assert 'disabled aria-describedby="too-little"' in " ".join(answer.content.decode().split())
+    refused = text_of(client.post("/b/taught/judges/new/trained/", {"name": "early", "seed": "0"}))
+    assert "now: 2. Have physicians grade responses of another candidate." in refused and "decided more" not in refused
     judge = JudgeFactory(benchmark=benchmark, name="failed", kind="trained", config={})
     TrainedModel.objects.create(judge=judge, status="failed", error="only 2")
     shown = client.get(f"/b/taught/judges/{judge.public_id}/").content.decode()
@@ -225,6 +229,9 @@ def test_a_trained_judge_is_made_polled_and_shown_with_its_card(db: None, monkey
     benchmark = learnable("taught", ["a", "b", "c", "d"])
     client = client_of(benchmark)
     base = "/b/taught/judges/"
+    offered = client.get(f"{base}new/trained/")
+    assert "at least 3 candidates, and at least 100 decisions" in text_of(offered)
+    assert "Now: decisions 240, candidates 4." in text_of(offered) and "too-little" not in offered.content.decode()
     form = {"name": "learned", "group": "A", "held_out": ["d"], "seed": "3"}
     refused = client.post(f"{base}new/trained/", {**form, "held_out": ["nobody"]})
     assert refused.status_code == 422
@@ -259,7 +266,8 @@ def test_a_failed_training_says_why_and_can_be_tried_again(answered: Benchmark, 
     client = client_of(answered)
     refused = client.post(f"{BASE}new/trained/", {"name": "early", "seed": "0"})
     assert refused.status_code == 422
-    assert "decisions 0 (required: 100), candidates 0 (required: 3)" in text_of(refused)
+    assert "decisions on at least 3 candidates; now: 0" in text_of(refused)
+    assert "at least 100 decisions to learn from; now: 0" in text_of(refused)
     assert not Judge.objects.exists()
     judge = create_trained_judge(benchmark=answered, name="early", by=None, at=timezone.now())
     page = f"{BASE}{judge.public_id}/"

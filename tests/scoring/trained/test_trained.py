@@ -519,6 +519,33 @@ def test_a_card_from_before_effective_cases_is_shown_without_them(carded: tuple[
     assert "by a percentile bootstrap over cases" in html
 
 
+def test_a_card_warns_of_a_judge_that_is_no_better_than_chance(carded: tuple[Client, TrainedModel]) -> None:
+    """A lead in MF1 over a baseline that always says the same is no merit by itself."""
+    client, model = carded
+    page = f"/b/carded/judges/{model.judge.public_id}/"
+
+    def shown() -> str:
+        return " ".join(client.get(page).content.decode().split())
+
+    ahead = {"value": 0.2, "low": 0.1, "high": 0.3, "n": 48, "effective": 12, "note": ""}
+    assert "not shown to be better than chance: the interval of kappa, 0.500 (−0.082 to 0.864), includes 0." in shown()
+    model.card["differences"] = {"majority": ahead, "word_overlap": ahead}
+    model.card["held_out"]["kappa"] = {**ahead, "value": 0.5, "low": 0.3, "high": 0.7}
+    model.save(update_fields=["card"])
+    merit = "By MF1, it outperforms both baselines: the intervals of both differences are above 0."
+    assert f"<strong>{merit}</strong>" in shown() and "than chance" not in shown()
+    model.card["held_out"]["kappa"] = {**ahead, "value": -0.013, "low": -0.061, "high": 0.035}
+    model.card["held_out"]["raw"]["value"] = 0.506
+    model.card["baselines"]["majority"]["raw"]["value"] = 0.411
+    model.card["baselines"]["word_overlap"]["raw"]["value"] = 0.589
+    model.save(update_fields=["card"])
+    html = shown()
+    assert "It is no better than chance on these decisions: kappa −0.013 (−0.061 to 0.035)." in html
+    assert "Its agreement, 0.506, is below that of the baseline Word overlap, 0.589." in html
+    assert "of the baseline Majority" not in html
+    assert merit in html and f"<strong>{merit}" not in html
+
+
 def test_a_cards_file_holds_every_figure_of_the_page(carded: tuple[Client, TrainedModel]) -> None:
     client, model = carded
     page = f"/b/carded/judges/{model.judge.public_id}/"
