@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -66,7 +67,7 @@ def heading(report: Report) -> Context:
 
 def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
     """Reports for a list, without the tables, which only the page of a report needs."""
-    return reports.defer("result")
+    return reports.select_related("recomputes").defer("result", "recomputes__result")
 
 
 def list_rows(reports: Iterable[Report]) -> list[Context]:
@@ -103,7 +104,8 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
                 "may_be_stale": report.pk in stale,
             }
         )
-    return rows
+    times = Counter(row["title"] for row in rows)
+    return [{**row, "is_namesake": times[row["title"]] > 1} for row in rows]
 
 
 def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -68,8 +70,23 @@ def test_a_name_and_a_note_are_in_the_list_and_on_the_page_but_in_no_file(study:
     again = services.recompute_report(report=Report.objects.get(pk=report.pk), at=timezone.now())
     assert (again.name, again.note) == ("Table 2 <b>", "")
     both = words(client.get(f"/b/{study.benchmark.slug}/agreement/"))
-    assert (both.count("for the revision"), both.count("computed again")) == (1, 1)
+    assert (both.count("for the revision"), both.count("computed again")) == (2, 1)
+    assert both.count("Note of the earlier report: for the revision") == 1
     assert "computed again" not in listed
+    later = words(client.get(f"/b/{study.benchmark.slug}/agreement/{again.public_id}/"))
+    assert "Note of the earlier report: for the revision" in later
+
+
+def test_reports_of_one_name_show_the_time_of_day(study: Study, client: Client) -> None:
+    section = f"/b/{study.benchmark.slug}/agreement/"
+    first = new_report(study, run=False)
+    assert [row["is_namesake"] for row in client.get(section).context["rows"]] == [False]
+    second = new_report(study, run=False)
+    Report.objects.filter(pk=first.pk).update(created_at=datetime(2026, 3, 2, 9, 41, tzinfo=UTC))
+    Report.objects.filter(pk=second.pk).update(created_at=datetime(2026, 3, 2, 9, 56, tzinfo=UTC))
+    with timezone.override(UTC):
+        shown = re.sub("<[^>]+>", "", words(client.get(section)))
+    assert "09:41" in shown and "09:56" in shown
 
 
 def test_an_archived_report_is_in_no_list_until_it_is_asked_for(study: Study, client: Client) -> None:
