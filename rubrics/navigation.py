@@ -78,15 +78,23 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             ],
             made_up=benchmark.is_demo,
         )
-    if user.is_staff:
-        # A button moves a card to the front, which is right only as long as there is nothing else to do.
+    if user.is_staff and not held:  # later they are buttons beside the heading: `home_actions`
         yield navigation.HomeCard(
             key="",
-            title=_("All benchmarks") if held else _("Create your own benchmark"),
+            title=_("Create your own benchmark"),
             url=reverse("rubrics:benchmarks"),
             text=_("Cases, rubrics, and the people who grade the responses of models. You can create new benchmarks."),
-            action=None if held else (_("New benchmark"), reverse("rubrics:benchmark-new")),
+            action=(_("New benchmark"), reverse("rubrics:benchmark-new")),
         )
+
+
+def home_actions(user: User) -> Iterator[navigation.HomeAction]:
+    """All benchmarks, and a new one, for staff who run a benchmark already."""
+    from rubrics.models import BenchmarkRole
+
+    if user.is_staff and BenchmarkRole.objects.filter(user=user.pk, active=True).exists():
+        yield navigation.HomeAction(_("All benchmarks"), reverse("rubrics:benchmarks"))
+        yield navigation.HomeAction(_("New benchmark"), reverse("rubrics:benchmark-new"))
 
 
 def author_cards(user: User) -> Iterator[navigation.HomeCard]:
@@ -202,6 +210,7 @@ def register() -> None:
     todo.register(todos)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(author_cards)
+    navigation.register_home_actions(home_actions)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
     navigation.register(label=_("Cases"), view="rubrics:cases", section="content", roles=STAFF, order=20)
     navigation.register(

@@ -32,6 +32,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     todos = todo.todos_of(request.user)
     context = {
         "cards": navigation.home_cards(request.user),
+        "actions": navigation.home_actions(request.user),
         "todos": todos,
         "seconds": todo.seconds_of(todos),
         "several": True,

@@ -93,9 +93,18 @@ class HomeCard:
     made_up: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class HomeAction:
+    """A button beside the heading of the home page, for what belongs to no card."""
+
+    label: Text
+    url: str
+
+
 _items: dict[str, Item] = {}
 _role_sources: list[Callable[[User, Any], Iterable[str]]] = []
 _home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
+_action_sources: list[Callable[[User], Iterable[HomeAction]]] = []
 _start_sources: list[Callable[[User], Iterable[str]]] = []
 
 
@@ -130,6 +139,12 @@ def register_home_card(source: Callable[[User], Iterable[HomeCard]]) -> None:
     """Add a source of cards of the home page: ``source(user)`` gives the cards that this user sees."""
     if source not in _home_sources:
         _home_sources.append(source)
+
+
+def register_home_actions(source: Callable[[User], Iterable[HomeAction]]) -> None:
+    """Add a source of buttons beside the heading of the home page: ``source(user)`` gives those of this user."""
+    if source not in _action_sources:
+        _action_sources.append(source)
 
 
 def register_start(source: Callable[[User], Iterable[str]]) -> None:
@@ -227,6 +242,11 @@ def home_cards(user: User) -> list[HomeCard]:
             known = merged.get(card.key)
             merged[card.key] = card if known is None else _merge(known, card)
     return sorted(merged.values(), key=lambda card: (card.action is None, str(card.title).casefold()))
+
+
+def home_actions(user: User) -> list[HomeAction]:
+    """The buttons beside the heading of the home page."""
+    return [action for source in _action_sources for action in source(user)]
 
 
 def _merge(first: HomeCard, second: HomeCard) -> HomeCard:

@@ -270,3 +270,23 @@ def test_a_filter_is_drawn_as_any_other_select() -> None:
     for value in (None, False, True):
         drawn = FilterCheck().render("mine", value, {"id": "id_mine"})
         assertHTMLEqual(drawn, forms.CheckboxInput().render("mine", value, {"id": "id_mine"}))
+
+
+def test_home_offers_all_benchmarks_and_a_new_one_beside_its_heading(client: Client) -> None:
+    """A first benchmark is a card with its button; later, buttons that are not sorted among the benchmarks."""
+    user = UserFactory(is_staff=True)
+    client.force_login(user)
+    first = client.get("/")
+    assert [str(card.title) for card in first.context["cards"]] == ["Create your own benchmark"]
+    assert first.context["actions"] == []
+    for title in ("Calibrating", "Acuity"):
+        BenchmarkFactory(title=title, admin=user)
+    page = client.get("/")
+    assert [str(card.title) for card in page.context["cards"]] == ["Acuity", "Calibrating"]
+    head, _, body = page.content.decode().partition("home-cards")
+    for url, label in (("/benchmarks/", "All benchmarks"), ("/benchmarks/new/", "New benchmark")):
+        assert f'<a class="button" href="{url}">{label}</a>' in head and label not in body
+    other = UserFactory()
+    BenchmarkFactory(title="Theirs", admin=other)
+    client.force_login(other)
+    assert "New benchmark" not in client.get("/", follow=True).content.decode()
