@@ -71,7 +71,7 @@ def slice_label(part: str, titles: Mapping[str, str]) -> str:
     if part in titles or kind == SUBSET[:-1]:
         return titles.get(part) or short(part)
     heading = _headings().get(kind)
-    return f"{heading}: {_value(kind, part)}" if heading else part
+    return _("%(kind)s: %(value)s") % {"kind": heading, "value": _value(kind, part)} if heading else part
 
 
 def _value(kind: str, name: str) -> str:

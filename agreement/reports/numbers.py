@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from agreement.reports.tables import Row
 from consilium.core.from_english import from_english
@@ -97,23 +98,23 @@ class Number:
         """Value and interval as markup, or why there is no value or no interval."""
         if self.value is None or (not self.interval and self.reason):
             return format_html(
-                '<span class="{}" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
+                '<span class="{}" title="{}">{}<span class="visually-hidden"> {}</span></span>',
                 "undefined" if self.value is None else "no-interval",
                 self.reason,
                 _("undefined") if self.value is None else self.shown,
-                self.reason,
+                _bracketed(self.reason),
             )
         if not self.interval:
             return format_html("{}", self.shown)
         if not self.behind:
             return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
         return format_html(
-            '{} <span class="{}" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
+            '{} <span class="{}" title="{}">{}<span class="visually-hidden"> {}</span></span>',
             self.shown,
             "ci by-cases-alone" if self.by_cases_alone else "ci",
             self.explained,
             self.shown_interval,
-            self.explained,
+            _bracketed(self.explained),
         )
 
 
@@ -167,6 +168,10 @@ def _remarks(row: Row, name: str) -> Iterator[str]:
             yield part
         elif name in part.names:
             yield part.phrase
+
+
+def _bracketed(text: str) -> str:
+    return pgettext("in brackets", "(%(text)s)") % {"text": text}
 
 
 def _why_no_interval(row: Row, name: str) -> str:

@@ -126,6 +126,39 @@ def percent(value: Any, digits: int = 1) -> str:
     return DASH if amount is None else f"{number(amount * 100, digits)}%"
 
 
+# Punctuation between parts of a sentence that are not in one message, as the reader's language has it: "：" for ": ".
+
+
+@register.filter
+def stopped(text: Any) -> str:
+    """``{{ reason|stopped }}``: a text with its full stop."""
+    return pgettext("end of a sentence", "%(text)s.") % {"text": text}
+
+
+@register.filter
+def comma(text: Any) -> str:
+    """``{{ name|comma }}``: a text with a comma, before the next of a list."""
+    return pgettext("before the next of a list", "%(text)s,") % {"text": text}
+
+
+@register.filter
+def colon(text: Any) -> str:
+    """``{{ label|colon }} <a>…</a>``: a text with its colon, before something that is no plain text."""
+    return pgettext("before a value", "%(text)s:") % {"text": text}
+
+
+@register.filter
+def labels(label: Any, value: Any) -> str:
+    """``{{ title|labels:slice }}``: a label, a colon, and its value."""
+    return _("%(label)s: %(value)s") % {"label": label, "value": value}
+
+
+@register.filter
+def bracketed(text: Any) -> str:
+    """``{{ form|bracketed }}``: a text in brackets."""
+    return pgettext("in brackets", "(%(text)s)") % {"text": text}
+
+
 @register.filter
 def in_words(text: Any) -> str:
     """``{{ fault.message|in_words }}``: a message of pure code (`consilium.core.phrases`), in the reader's language."""
