@@ -82,7 +82,7 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark that ``user`` runs and that has work: its progress, and a link to its dashboard."""
     from django.db.models import Count, Q
 
-    from annotation.models import Assignment
+    from annotation.models import Assignment, Batch
     from rubrics.models import Benchmark
 
     run = {benchmark.pk: benchmark for benchmark in Benchmark.objects.run_by(user)}
@@ -100,6 +100,12 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
             waiting=Count("pk", filter=Q(status__in=[Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK])),
         )
     )
+    imported = set(
+        Batch.objects.filter(group__benchmark__in=run, imported=True)
+        .order_by()
+        .values_list("group__benchmark", flat=True)
+        .distinct()
+    )
     for pk, total, accepted, waiting in counts:
         url = reverse("annotation:progress", args=[run[pk].slug])
         yield navigation.HomeCard(
@@ -108,7 +114,9 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
             figures=[navigation.HomeFigure(_("In check"), waiting, f"{url}#waiting")],
             done=accepted,
             total=total,
-            counted=_("Accepted, of the assignments that annotators have. Imported decisions are not counted."),
+            counted=_("Accepted, of the assignments that annotators have. Imported decisions are not counted.")
+            if pk in imported
+            else _("Accepted, of the assignments that annotators have."),
             action=(_("See progress"), url),
             made_up=run[pk].is_demo,
         )

@@ -50,6 +50,11 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         why=_(
             "Each physician grades on their own page. This bar counts accepted work, imported decisions included, and "
             "not what closed batches left undone."
+        )
+        if batches.filter(imported=True).exists()
+        else _(
+            "Each physician grades on their own page. This bar counts accepted work, and not what closed batches left "
+            "undone."
         ),
         view="annotation:batches",
         finished=accepted,

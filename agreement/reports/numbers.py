@@ -52,7 +52,7 @@ class Number:
     effective: float | None = None
 
     def _written(self, value: float) -> str:
-        text = f"{value * self.scale:.{self.digits}f}"
+        text = f"{value * self.scale:,.{self.digits}f}"
         return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.") else text.lstrip("-")
 
     @property

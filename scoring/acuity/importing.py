@@ -234,7 +234,8 @@ class _Import:
         self.shape = reader.shape
         self.notes = [
             *self._notes_of_same_file(digest, records),
-            *_notes_of_gaps(records),
+            # With lines that are refused, samples are missing that are in the file.
+            *(() if self.faults.total else _notes_of_gaps(records)),
             *_notes_of_labels(records, scheme_of(self.scheme)),
         ]
         if self.options.preview and (self.faults.total or records.without_rule):

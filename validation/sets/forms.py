@@ -190,3 +190,10 @@ class PairForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse one set twice: all of it would be equal."""
+        data = super().clean() or {}
+        if data.get("first") and data.get("first") == data.get("second"):
+            self.add_error("second", _("This is the first set. Choose another set to compare with it."))
+        return data

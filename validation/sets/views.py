@@ -190,16 +190,17 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     context: dict[str, object] = {"benchmark": benchmark, "enough": len(sets) == 2}
     if "first" in request.GET and "second" in request.GET:
         first, second = _pair(request, slug, *(request.GET[name].replace("\x00", "") for name in ("first", "second")))
-        result = comparison.compare(first, second)
-        context |= {
-            "form": PairForm({"first": first.public_id, "second": second.public_id}, benchmark=benchmark),
-            "first": first,
-            "second": second,
-            "comparison": result,
-            "alone": [
-                (row, keys[:SHOWN_KEYS], len(keys)) for row, keys in zip((first, second), result.alone, strict=True)
-            ],
-        }
+        context["form"] = PairForm({"first": first.public_id, "second": second.public_id}, benchmark=benchmark)
+        if first != second:
+            result = comparison.compare(first, second)
+            context |= {
+                "first": first,
+                "second": second,
+                "comparison": result,
+                "alone": [
+                    (row, keys[:SHOWN_KEYS], len(keys)) for row, keys in zip((first, second), result.alone, strict=True)
+                ],
+            }
     elif sets:
         first_id = request.GET.get("first", sets[-1].public_id)
         other = next((row for row in sets if row.public_id != first_id), sets[0])

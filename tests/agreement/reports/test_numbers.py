@@ -54,6 +54,8 @@ def test_a_phrase_of_several_figures_names_them_all() -> None:
 
 def test_cells() -> None:
     assert number(ROW, "f1").cell == "0.700"
+    assert number({"mean_length": 1716.4, "note": ""}, "mean_length", digits=0).cell == "1,716"
+    assert number({"mean_length": -1716.4, "note": ""}, "mean_length", digits=0).cell == "−1,716"
     assert 'class="ci" title="12 effective cases">0.200–0.800' in number(ROW, "ac1").cell
     assert 'class="no-interval" title="no interval: 4.0 of the 5' in number(ROW, "mf1").cell
     assert '<span class="visually-hidden"> (no interval: 4.0' in number(ROW, "mf1").cell

@@ -31,4 +31,4 @@ def test_why_there_is_no_interval_is_said_once_below_the_table(new_page: Callabl
         page.set_viewport_size({"width": width, "height": 900})
         assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0, width
         label = box.locator("tbody th").first
-        assert label.evaluate("cell => cell.clientWidth / cell.parentElement.clientWidth") > 0.5, width
+        assert label.evaluate("cell => cell.clientWidth / cell.parentElement.clientWidth") > 0.45, width

@@ -55,6 +55,17 @@ def test_a_set_of_a_track_is_made_by_the_form(staff: Client) -> None:
     assert "Ours" in text_of(staff.get(PAGE))
 
 
+def test_one_set_is_not_compared_with_itself(staff: Client) -> None:
+    for name in ("Ours", "Theirs"):
+        staff.post(f"{PAGE}new/", {"source": "track", "track": "gold", "name": name})
+    first, second = RubricSet.objects.order_by("name")
+    same = text_of(staff.get(f"{PAGE}compare/", {"first": first.public_id, "second": first.public_id}))
+    assert "This is the first set. Choose another set to compare with it." in same
+    assert "Criteria of each axis" not in same
+    both = text_of(staff.get(f"{PAGE}compare/", {"first": first.public_id, "second": second.public_id}))
+    assert "Criteria of each axis" in both and "This is the first set" not in both
+
+
 def test_a_generic_set_is_made_by_the_form(staff: Client) -> None:
     staff.post(f"{PAGE}new/", {"source": "generic", "name": "Generic", "language": "zh"})
     assert RubricSet.objects.values_list("origin", "case_count", "item_count").get() == ("generic", 1, 6)
