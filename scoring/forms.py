@@ -289,16 +289,22 @@ class TrainedJudgeForm(JudgeForm):
     def _shortages(self, numbers: TrainingNumbers) -> Iterator[str]:
         if numbers.candidates < self.min_candidates:
             facts = {"n": f"{numbers.candidates:,}", "needed": f"{self.min_candidates:,}"}
-            yield _(
-                "Training needs decisions on at least %(needed)s candidates; now: %(n)s. Have physicians grade "
-                "responses of another candidate."
-            ) % facts
+            yield (
+                _(
+                    "Training needs decisions on at least %(needed)s candidates; now: %(n)s. Have physicians grade "
+                    "responses of another candidate."
+                )
+                % facts
+            )
         if numbers.decisions < self.min_decisions:
             facts = {"n": f"{numbers.decisions:,}", "needed": f"{self.min_decisions:,}"}
-            yield _(
-                "Training needs at least %(needed)s decisions to learn from; now: %(n)s. Train the judge when "
-                "physicians have decided more."
-            ) % facts
+            yield (
+                _(
+                    "Training needs at least %(needed)s decisions to learn from; now: %(n)s. Train the judge when "
+                    "physicians have decided more."
+                )
+                % facts
+            )
 
     def clean(self) -> dict[str, Any]:
         """Refuse a training that would fail for certain."""

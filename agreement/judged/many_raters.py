@@ -22,7 +22,9 @@ NO_CATEGORY = "no category"
 
 
 def tables_of(bench: Bench, *, rule: IntervalRule) -> dict[str, Table]:
-    """Three tables with the columns of ``agreement_file`` and the effective cases behind MF1: overall, and by category where criteria have one."""
+    """Three tables with the columns of ``agreement_file`` and the effective cases behind MF1: overall, and by category
+    where criteria have one.
+    """
     labels, judge = _files(bench)
     tables = label_tables.label_tables(labels, judge, rule=rule)
     named = labels.categories != [NO_CATEGORY]
@@ -75,4 +77,6 @@ def _files(bench: Bench) -> tuple[LabelFile, JudgeFile]:
 
 def _table(columns: tuple[str, ...], rows: list[Row], named: bool) -> Table:
     kept = rows if named else [row for row in rows if row["slice"] == label_tables.ALL]
-    return Table.of((*columns, label_tables.EFFECTIVE), kept, [name for name in label_tables.TEXT_COLUMNS if name in columns])
+    return Table.of(
+        (*columns, label_tables.EFFECTIVE), kept, [name for name in label_tables.TEXT_COLUMNS if name in columns]
+    )

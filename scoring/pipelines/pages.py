@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.csvfile import stream_csv
@@ -198,7 +199,9 @@ class RunPages(Generic[RunT]):
 def problems_of(form: Form) -> list[str]:
     """What is wrong with a form, each with the label of its field."""
     return [
-        f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
+        _("%(label)s: %(value)s") % {"label": form.fields[name].label, "value": error}
+        if name in form.fields
+        else str(error)
         for name, errors in form.errors.items()
         for error in errors
     ]

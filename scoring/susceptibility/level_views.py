@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from consilium.core.csvfile import stream_csv
@@ -41,7 +42,8 @@ def judge_level_shifts(request: SignedInRequest, slug: str, public_id: str) -> H
         else:
             return to_started_run(request, run, is_new=is_new)
     for name, errors in form.errors.items():
-        messages.error(request, f"{form.fields[name].label}: {' '.join(map(str, errors))}")
+        shown = {"label": form.fields[name].label, "value": " ".join(map(str, errors))}
+        messages.error(request, _("%(label)s: %(value)s") % shown)
     return redirect("scoring:judge", slug, public_id)
 
 

@@ -18,7 +18,7 @@ from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.render import Drawing, inline_svg
 from consilium.figures.style import Palette
 from consilium.statistics.two_raters import COEFFICIENTS
-from consilium.templatetags.consilium_tags import number
+from consilium.templatetags.consilium_tags import number as written
 from scoring.models import TrainedModel
 
 CARD_COLUMNS = ("section", "name", "figure", "value", "low", "high", "n", "note")
@@ -91,22 +91,25 @@ def _cautions(card: dict[str, Any]) -> Iterator[str]:
     """What speaks against the judge whatever its lead in MF1: agreement by chance, or below that of a baseline."""
     held_out = card["held_out"]
     kappa, raw = held_out["kappa"], held_out["raw"]
-    shown = number(kappa["value"], 3)
+    shown = written(kappa["value"], 3)
     if kappa["low"] is not None and kappa["low"] <= 0:
-        ends = {"value": shown, "low": number(kappa["low"], 3), "high": number(kappa["high"], 3)}
+        ends = {"value": shown, "low": written(kappa["low"], 3), "high": written(kappa["high"], 3)}
         if kappa["value"] <= 0:
             yield _("It is no better than chance on these decisions: kappa %(value)s (%(low)s to %(high)s).") % ends
         else:
-            yield _(
-                "It is not shown to be better than chance: the interval of kappa, %(value)s (%(low)s to %(high)s), "
-                "includes 0."
-            ) % ends
+            yield (
+                _(
+                    "It is not shown to be better than chance: the interval of kappa, %(value)s (%(low)s to %(high)s), "
+                    "includes 0."
+                )
+                % ends
+            )
     elif kappa["value"] is not None and kappa["value"] <= 0:
         yield _("It is no better than chance on these decisions: kappa %(value)s.") % {"value": shown}
     for name, label in (("majority", _("Majority")), ("word_overlap", _("Word overlap"))):
         other = card["baselines"][name]["raw"]["value"]
         if None not in (raw["value"], other) and raw["value"] < other:
-            given = {"value": number(raw["value"], 3), "other": number(other, 3), "name": label}
+            given = {"value": written(raw["value"], 3), "other": written(other, 3), "name": label}
             yield _("Its agreement, %(value)s, is below that of the baseline %(name)s, %(other)s.") % given
 
 

@@ -33,7 +33,9 @@ def test_no_template_joins_parts_by_a_full_stop_or_colon_of_its_own(folder: str)
 
 
 def test_it_is_found_outside_of_messages_alone() -> None:
-    assert joined('<b>{{ group }}.</b>{% blocktranslate %}{{ n }}: {{ m }}.{% endblocktranslate %}') == ["<b>{{ group }}.</b>"]
+    assert joined("<b>{{ group }}.</b>{% blocktranslate %}{{ n }}: {{ m }}.{% endblocktranslate %}") == [
+        "<b>{{ group }}.</b>"
+    ]
     assert joined('{{ position }}. {{ text }} <a title="{{ a }}: {{ b }}">{{ c }}</a>') == []
 
 

@@ -299,6 +299,23 @@ def test_what_a_closed_batch_left_undone_is_not_open_and_ends_the_step_of_the_ov
     assert (step.done, step.finished, step.total) == (True, 1, 1)
 
 
+def test_imported_decisions_are_mentioned_only_where_a_batch_was_imported(workshop: Workshop) -> None:
+    busy(workshop)
+    admin = signed_in(workshop.admin)
+
+    def sentences() -> tuple[str, str]:
+        step = next(step for step in steps(workshop.benchmark) if step.order == 60)
+        return admin.get("/").content.decode(), str(step.why)
+
+    home, why = sentences()
+    assert "Accepted, of the assignments that annotators have." in home
+    assert "mported decisions" not in home and "imported" not in why
+    elsewhere = make_batch(workshop.group, by=workshop.admin)
+    Batch.objects.filter(pk=elsewhere.pk).update(imported=True, status="closed", closed_at=timezone.now())
+    home, why = sentences()
+    assert "Imported decisions are not counted." in home and "imported decisions included" in why
+
+
 def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> None:
     client = signed_in(workshop.admin)
     base = f"/b/{workshop.benchmark.slug}/batches/"
