@@ -1,7 +1,8 @@
 """Querysets of the work that a user may see, and single rows fetched for them, else 404.
 
 Blinding starts here: a physician reaches the assignments and adjudications below and nothing else. Access comes from
-active memberships alone; running a benchmark or being a superuser adds nothing.
+active memberships alone; running a benchmark or being a superuser adds nothing. One thing outlasts a membership:
+annotators can read what they submitted themselves.
 """
 
 from __future__ import annotations
@@ -44,6 +45,20 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
     return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
 
 
+def get_annotated_benchmark(user: AnyUser, slug: str) -> Benchmark:
+    """The benchmark, for active members of its expert groups and for former annotators, whose work there has ended."""
+    member = Membership.objects.filter(
+        Q(active=True) | Q(role=Membership.Role.ANNOTATOR), user=user.pk, group__benchmark=OuterRef("pk")
+    )
+    return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
+
+
+def former_annotator(user: AnyUser, benchmark: Benchmark | None = None) -> QuerySet[Membership]:
+    """The person's ended parts as an annotator, in one benchmark or in all."""
+    rows = Membership.objects.filter(user=user.pk, role=Membership.Role.ANNOTATOR, active=False)
+    return rows if benchmark is None else rows.filter(group__benchmark=benchmark)
+
+
 _benchmarks_of_member = CompiledQuery(
     lambda user: Benchmark.objects.filter(
         Exists(Membership.objects.filter(user=user, active=True, group__benchmark=OuterRef("pk")))
@@ -74,6 +89,27 @@ def _ever_own(user: AnyUser) -> QuerySet[Assignment]:
     return Assignment.objects.filter(
         _in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk, batch__imported=False
     )
+
+
+def submitted_assignments(user: AnyUser) -> QuerySet[Assignment]:
+    """What the annotator has submitted, to read: also in groups in which their work has ended."""
+    rows = Assignment.objects.filter(annotator=user.pk, batch__imported=False)
+    return rows.exclude(status__in=[*Assignment.OPEN, Assignment.Status.RELEASED])
+
+
+def get_readable_assignment(user: AnyUser, public_id: str) -> tuple[Assignment, bool]:
+    """An own assignment to show, and whether its annotator's work in the group has ended.
+
+    Where it has, only what they submitted can be read.
+    """
+    submitted = submitted_assignments(user).filter(pk=OuterRef("pk"))
+    is_member = _in_group(user, Membership.Role.ANNOTATOR, "batch__group")
+    rows = Assignment.objects.filter(annotator=user.pk, batch__imported=False).annotate(is_member=is_member)
+    rows = rows.filter(Q(is_member=True) | Q(Exists(submitted)))
+    row = get_object_or_404(
+        rows.select_related("batch__group__benchmark", "case", "response", "rubric"), public_id=public_id
+    )
+    return row, not row.is_member
 
 
 def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
@@ -146,6 +182,18 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
     """One of the annotator's own cases to label, with what its page shows."""
     rows = own_label_tasks(user).select_related("batch__group__benchmark", "case", "response")
     return get_object_or_404(rows, public_id=public_id)
+
+
+def submitted_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
+    """Cases that the annotator has labelled, to read: also in groups in which their work has ended."""
+    return LabelTask.objects.filter(annotator=user.pk, status=LabelTask.Status.SUBMITTED).filter(is_shown())
+
+
+def get_readable_label_task(user: AnyUser, public_id: str) -> LabelTask:
+    """A case that the annotator has to label or, also in a group in which their work has ended, has labelled."""
+    own, submitted = own_label_tasks(user).values("pk"), submitted_label_tasks(user).values("pk")
+    rows = LabelTask.objects.filter(Q(pk__in=own) | Q(pk__in=submitted))
+    return get_object_or_404(rows.select_related("batch__group__benchmark", "case", "response"), public_id=public_id)
 
 
 _own_label_work = CompiledQuery(

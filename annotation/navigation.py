@@ -145,11 +145,16 @@ def _action(load: Workload) -> tuple[navigation.Text, str] | None:
 
 
 def starts(user: User) -> Iterable[str]:
-    """*My work* in each benchmark in which ``user`` has a part."""
+    """*My work* in each benchmark in which ``user`` has a part or, if they have none, in which theirs has ended."""
+    from annotation.access import former_annotator
     from annotation.models import Membership
 
-    rows = Membership.objects.filter(user=user.pk, active=True).order_by().values_list("group__benchmark__slug")
-    return [reverse("annotation:work-in", args=[slug]) for (slug,) in rows.distinct()]
+    active = Membership.objects.filter(user=user.pk, active=True)
+    for memberships in (active, former_annotator(user)):
+        slugs = list(memberships.order_by().values_list("group__benchmark__slug", flat=True).distinct())
+        if slugs:
+            return [reverse("annotation:work-in", args=[slug]) for slug in slugs]
+    return []
 
 
 def todos(user: User) -> Iterable[Todo]:

@@ -39,7 +39,7 @@ CERTAINTY_KEYS = (("A", 25), ("S", 50), ("D", 75), ("F", 100))
 @signed_in
 def label(request: SignedInRequest, public_id: str) -> HttpResponse:
     """The conversation on the left, the questions on the right."""
-    task = access.get_own_label_task(request.user, public_id)
+    task = access.get_readable_label_task(request.user, public_id)
     return render(request, PAGE, _context(request, task))
 
 

@@ -30,7 +30,7 @@ from annotation.models import (
 )
 from annotation.selectors.queue_order import in_order_of_adjudication, in_order_of_checking
 from annotation.services.attention import time_spent
-from annotation.writing.selectors import own_tasks
+from annotation.writing.selectors import submitted_tasks
 from rubrics.models import Benchmark, RubricItem
 
 PER_PAGE = 50
@@ -268,11 +268,12 @@ class HandedIn:
 def handed_in(
     user: User, benchmark: Benchmark | None, *, page: Any, per_page: int = 20
 ) -> tuple[Page[Any], list[HandedIn]]:
-    """A page of the annotator's finished work, the latest first, in a fixed number of queries."""
-    assignments = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
-    assignments = assignments.exclude(status__in=Assignment.OPEN)
-    tasks = access.own_label_tasks(user).filter(status=LabelTask.Status.SUBMITTED)
-    written = own_tasks(user).filter(status=WritingTask.Status.SUBMITTED)
+    """A page of the annotator's finished work, the latest first, in a fixed number of queries.
+
+    Includes work in groups in which their work has ended.
+    """
+    assignments = access.submitted_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
+    tasks, written = access.submitted_label_tasks(user), submitted_tasks(user)
     sources: dict[str, QuerySet[Any]] = {GRADED: assignments, ANSWERED: tasks, WRITTEN: written}
     columns = ("submitted_at", "pk", "kind")
     parts = []

@@ -32,8 +32,8 @@ PAGE = "annotation/grading/grading.html"
 @signed_in
 def grade(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Conversation and response on the left, criteria on the right."""
-    assignment = access.get_own_assignment(request.user, public_id)
-    return render(request, PAGE, _context(request, assignment))
+    assignment, ended = access.get_readable_assignment(request.user, public_id)
+    return render(request, PAGE, _context(request, assignment) | {"ended": ended})
 
 
 @require_safe

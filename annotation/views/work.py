@@ -25,8 +25,8 @@ def work(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @signed_in
 def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The physician's work in one benchmark."""
-    return _page(request, access.get_member_benchmark(request.user, slug))
+    """The physician's work in one benchmark, or what they submitted before their work there ended."""
+    return _page(request, access.get_annotated_benchmark(request.user, slug))
 
 
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:

@@ -48,6 +48,19 @@ def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
     return get_object_or_404(rows, public_id=public_id)
 
 
+def submitted_tasks(user: AnyUser) -> QuerySet[WritingTask]:
+    """Tasks that the user has submitted, to read: also in groups in which their work has ended."""
+    return WritingTask.objects.filter(writer=user.pk, status=WritingTask.Status.SUBMITTED)
+
+
+def get_readable_task(user: AnyUser, public_id: str) -> WritingTask:
+    """`get_own_task`, or a task that the user submitted in a group in which their work has ended."""
+    ended = submitted_tasks(user).filter(public_id=public_id) if "\x00" not in public_id else None
+    if ended is None or own_tasks(user).filter(public_id=public_id).exists():
+        return get_own_task(user, public_id)
+    return get_object_or_404(ended.select_related("batch__group__benchmark", "batch__writing_terms", "case"))
+
+
 _TASKS = OwnQuery(
     lambda user, within: (
         own_tasks(user)

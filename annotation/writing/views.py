@@ -41,7 +41,7 @@ def _has_read() -> str:
 @signed_in
 def task(request: SignedInRequest, public_id: str) -> HttpResponse:
     """The conversation and the references on the left, the editor on the right."""
-    row = selectors.get_own_task(request.user, public_id)
+    row = selectors.get_readable_task(request.user, public_id)
     if services.release_if_read(task=row, at=timezone.now()):
         messages.warning(request, _has_read())
         return redirect("annotation:work")

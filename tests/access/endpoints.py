@@ -252,7 +252,7 @@ a_batch = of(public_id=lambda world: world.batches["A"].public_id)
 ENDPOINTS |= {
     "annotation:release-unread": Endpoint(SIGNED_IN, writes_only=True),
     "annotation:work": Endpoint(SIGNED_IN),
-    "annotation:work-in": Endpoint(MEMBERS, slug),
+    "annotation:work-in": Endpoint(MEMBERS | {"left"}, slug),
     "annotation:checks": Endpoint(SIGNED_IN),
     "annotation:checks-in": Endpoint(MEMBERS, slug),
     "annotation:check-next": Endpoint(SIGNED_IN, writes_only=True),

@@ -61,6 +61,9 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     states["no_group"] = UserFactory()
     group = ExpertGroupFactory(annotators=1, checkers=1)
     states["none"] = group.people["annotator"][0]
+    ended = build_workshop()
+    services.set_member_active(membership=Membership.objects.get(user=ended.annotator), active=False)
+    states["ended"] = ended.annotator
     states["other_part"] = group.people["checker"][0]
     waiting = build_workshop(check_policy="all")
     hand_in(waiting)
@@ -86,6 +89,7 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     assert {name: workload(user).state for name, user in states.items()} == {name: name for name in states}
     words = {
         "no_group": "You are not in an expert group yet",
+        "ended": "Your work in the group has ended",
         "none": "No work yet",
         "waiting": "Waiting for a checker",
         "done": "All done",
@@ -97,6 +101,32 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     for name, sentence in words.items():
         page = page_of(states[name])
         assert [other for other in words.values() if f"<h2>{other}</h2>" in page] == [sentence], name
+
+
+def test_a_stopped_annotator_reads_what_they_submitted_and_changes_nothing() -> None:
+    workshop = build_workshop(check_policy="all", responses=4)
+    row = checked(workshop, accept=True)
+    unfinished = workshop.queue()[1]
+    client = Client()
+    client.force_login(workshop.annotator)
+    services.set_member_active(membership=Membership.objects.get(user=workshop.annotator), active=False)
+    here = f"/work/in/{workshop.benchmark.slug}/"
+    assert client.get("/")["Location"] == here
+    for path in ("/work/", here):
+        page = client.get(path).content.decode()
+        assert "An admin has ended your role in the expert group" in page
+        assert f'href="/work/{row.public_id}/"' in page
+    page = client.get(f"/work/{row.public_id}/").content.decode()
+    assert "It names no dose." in page
+    assert "data-time-url" not in page
+    assert "data-comments=" not in page
+    assert client.get(f"/work/{unfinished.public_id}/").status_code == 404
+    for action in ("submit", "undo"):
+        assert client.post(f"/work/{row.public_id}/{action}/").status_code == 404
+    # Somebody who was never an annotator there still reaches nothing.
+    client.force_login(UserFactory())
+    assert client.get(here).status_code == 404
+    assert client.get(f"/work/{row.public_id}/").status_code == 404
 
 
 def test_a_response_is_taken_from_the_pool_and_graded() -> None:
