@@ -91,9 +91,25 @@ def notify_each(
 
 
 @transaction.atomic
-def notify_of_thread(*, user: User, kind: str, benchmark_title: str, url: str, at: datetime, **values: Any) -> None:
-    """`notify`, unless their list has an unread entry for the same page: then that entry is brought up to date."""
+def notify_of_thread(
+    *,
+    user: User,
+    kind: str,
+    benchmark_title: str,
+    url: str,
+    at: datetime,
+    about: Mapping[str, Any] | None = None,
+    **values: Any,
+) -> None:
+    """`notify`, unless their list has an unread entry for the same page: then that entry is brought up to date.
+
+    ``about``: values that the entry must have as well, where a page has entries about several things. They are stored
+    with ``values``.
+    """
+    values |= about or {}
     known = Notification.objects.filter(user=user, kind=kind, url=url, read_at=None, mailed_at=None)
+    if about:
+        known = known.filter(benchmark_title=benchmark_title, values__contains=dict(about))
     if known.update(values=values, created_at=at):
         return
     notify(user=user, kind=kind, benchmark_title=benchmark_title, url=url, at=at, **values)

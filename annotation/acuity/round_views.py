@@ -23,7 +23,7 @@ from annotation.dashboard.views import csv_file
 from annotation.models import LabelQuestion
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
-from annotation.views.previews import to_existing_batch
+from annotation.views.previews import errors_in_words, to_existing_batch
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -146,7 +146,7 @@ def _preview(
         except DomainError as refused:
             context["refused"] = refused
     else:
-        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["invalid"] = errors_in_words(form)
     return render(request, f"{template}#preview", context)
 
 

@@ -22,6 +22,7 @@ from annotation.acuity.references import counts_of, digest_of, references_of
 from annotation.acuity.votes import questions_on
 from annotation.dashboard.views import csv_file
 from annotation.models import ReferenceItem, ReferenceSet
+from annotation.views.previews import errors_in_words
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
@@ -106,7 +107,7 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         context |= _preview(benchmark, form)
     else:
-        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["problems"] = errors_in_words(form)
     return render(request, f"{NEW}#preview", context)
 
 

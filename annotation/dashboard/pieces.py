@@ -9,10 +9,11 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet
+from django.utils.functional import Promise
 
 from accounts.models import PhysicianProfile
 from annotation.allocation.specialties import case_specialty, matching
-from annotation.dashboard.counts import OPEN
+from annotation.dashboard.counts import ENDED, OPEN, STAGES
 from annotation.dashboard.names import People, Person
 from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.eligibility import eligibilities
@@ -39,6 +40,12 @@ class WorkItem:
     since: datetime | None
     lease_until: datetime | None
     stuck: tuple[str, ...] = ()  # why nobody of the group may take it
+
+    @property
+    def ended(self) -> Promise | str:
+        """What its state is called once its batch is closed, as in the counts; empty where closing changes nothing."""
+        stage = ENDED.get(self.status, "")
+        return STAGES[stage] if stage else ""
 
     @property
     def movable(self) -> bool:
@@ -311,7 +318,7 @@ def _takeable(
     """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
     excluded: dict[int, set[int]] = {user: set() for user in users}
-    for refused_by_response in refusals(batch.group_id, users, responses):
+    for refused_by_response in refusals(batch.group_id, users, responses).values():
         for response, refused in refused_by_response.items():
             for user in refused:
                 excluded[user].add(response)

@@ -28,7 +28,7 @@ from annotation.labels.forms import STARTERS, LabelBatchForm, OptionRows, Questi
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
-from annotation.views.previews import to_existing_batch
+from annotation.views.previews import checked_fields, errors_in_words, to_existing_batch
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
@@ -432,12 +432,12 @@ def batch_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_administered_benchmark(request.user, slug)
     form = _batch_form(benchmark, request.GET)
     form.fields["title"].required = False
-    context: dict[str, Any] = {"benchmark": benchmark}
+    context: dict[str, Any] = {"benchmark": benchmark, "checked_fields": checked_fields(form)}
     if form.is_valid():
         try:
             context["plan"] = batches.plan_labels(**_chosen(form))
         except DomainError as refused:
             context["refused"] = refused
     else:
-        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["invalid"] = errors_in_words(form)
     return render(request, f"{NEW}#preview", context)

@@ -45,6 +45,11 @@ class LanguageRow:
     unsaid: int = 0  # of the readers, who have named no language
 
     @property
+    def named(self) -> int:
+        """How many of the readers have named the language."""
+        return self.readers - self.unsaid
+
+    @property
     def name(self) -> str:
         """In the reader's language; empty where the language of the cases is not known."""
         return language_name(self.tag) if self.tag else ""
@@ -88,33 +93,36 @@ def language_rows(items: Collection[str], people: Mapping[int, Sequence[str]]) -
 
 
 def refuse_unread(rows: Sequence[LanguageRow], *, needed: int) -> None:
-    """`DomainError` where fewer than ``needed`` of the annotators read one of the languages."""
+    """`DomainError` that names every language that fewer than ``needed`` of the annotators read."""
+    lines = []
     for row in rows:
         if row.readers < needed:
             text = ngettext(
                 "%(n)d of the chosen cases or responses is in %(language)s. Annotators who read it: %(readers)d; "
-                "required: %(asked)d. Add annotators who read it, choose other languages, or assign cases in any "
-                "language.",
+                "required: %(asked)d.",
                 "%(n)d of the chosen cases or responses are in %(language)s. Annotators who read it: %(readers)d; "
-                "required: %(asked)d. Add annotators who read it, choose other languages, or assign cases in any "
-                "language.",
+                "required: %(asked)d.",
                 row.items,
             )
-            values = {"n": row.items, "language": row.name, "readers": row.readers, "asked": needed}
-            raise DomainError(text % values)
+            lines.append(text % {"n": row.items, "language": row.name, "readers": row.readers, "asked": needed})
+    if lines:
+        todo = _(
+            "Add annotators who read these cases, choose other languages, or clear “Only cases in languages they read”."
+        )
+        raise DomainError(" ".join([*lines, todo]))
 
 
 def refuse_unchecked(languages: Collection[str], checkers: Mapping[int, Sequence[str]]) -> None:
-    """`DomainError` where no checker reads one of ``languages``."""
-    for tag in sorted(languages):
-        if checkers and not any(can_read(known, tag) for known in checkers.values()):
-            raise DomainError(
-                _(
-                    "No checker of the group reads %(language)s, but a secondary check is required. Add a checker who "
-                    "reads it, choose other languages, or require no check."
-                )
-                % {"language": language_name(tag)}
+    """`DomainError` that names every one of ``languages`` that no checker reads."""
+    unread = [tag for tag in languages if not any(can_read(known, tag) for known in checkers.values())]
+    if checkers and unread:
+        raise DomainError(
+            _(
+                "No checker of the group reads %(languages)s, but a secondary check is required. Add a checker for "
+                "each language that no checker reads, choose other languages, or require no check."
             )
+            % {"languages": ", ".join(sorted(map(language_name, unread)))}
+        )
 
 
 def warn_of_unadjudicated(languages: Collection[str], adjudicators: Mapping[int, Sequence[str]]) -> list[str]:

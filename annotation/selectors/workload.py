@@ -203,7 +203,7 @@ class Workload:
     def state(self) -> str:
         """Why there is nothing to grade; empty where there is something to do.
 
-        ``no_group``, ``ended`` (an admin ended their work as an annotator), ``other_part`` (checks or adjudicates only),
+        ``no_group``, ``ended`` (an admin ended their work as an annotator), ``other_part`` (only checks, adjudicates),
         ``held_back`` (`Eligibility` has the reason), ``none`` (no batch yet), ``paused``, ``locked`` and ``barred``
         (see `BatchWork`), ``waiting`` (for a checker), ``done``.
         """

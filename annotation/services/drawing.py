@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from pydantic import Field
 from pydantic.dataclasses import dataclass as command
 
@@ -70,7 +70,43 @@ class ResponseFilter:
 
     def responses(self, group: ExpertGroup) -> QuerySet[Response]:
         """The frame: matching responses without a key, whose case is not excluded and has a published rubric."""
-        queryset = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
+        queryset = self.matching(group)
+        for condition in self._exclusions(group).values():
+            queryset = queryset.exclude(condition)
+        return queryset
+
+    def _exclusions(self, group: ExpertGroup) -> dict[str, Q]:
+        """Reason → condition on the matching responses that no batch of ``group`` takes."""
+        current = Rubric.objects.current().filter(case=OuterRef("case"))
+        items = RubricItem.objects.filter(rubric__case=OuterRef("case"), rubric__status="published")
+        conditions = {
+            "excluded": Q(case__excluded_at__isnull=False),
+            "key": Q(key__isnull=False),
+            "rubric": ~(Q(Exists(current)) & Q(Exists(items))),
+        }
+        if self.skip_given:
+            given = BatchItem.objects.filter(response=OuterRef("pk"), batch__group=group)
+            conditions["given"] = Q(Exists(given))
+        return conditions
+
+    def not_included(self, group: ExpertGroup) -> list[str]:
+        """A sentence for each reason for which responses that match the filter are not in the frame.
+
+        A response counts under the first reason that applies to it. Those with an answer key are named.
+        """
+        queryset, lines = self.matching(group), []
+        for reason, condition in self._exclusions(group).items():
+            rows = queryset.filter(condition)
+            number = rows.count()
+            if number:
+                names = _named(rows) if reason == "key" else ""
+                lines.append(_not_included(reason, number) % {"n": number, "names": names})
+            queryset = queryset.exclude(condition)
+        return lines
+
+    def matching(self, group: ExpertGroup) -> QuerySet[Response]:
+        """The responses of the benchmark that match the filter, whether a batch can take them or not."""
+        queryset = Response.objects.filter(case__benchmark=group.benchmark_id)
         lists: dict[str, Sequence[str]] = {
             "candidate__kind__in": self.kinds,
             "case__difficulty__in": self.difficulties,
@@ -89,12 +125,42 @@ class ResponseFilter:
             queryset = queryset.filter(
                 Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))
             )
-        published = Rubric.objects.current().filter(case=OuterRef("case"))
-        items = RubricItem.objects.filter(rubric__case=OuterRef("case"), rubric__status="published")
-        queryset = queryset.filter(Exists(published), Exists(items))
-        if self.skip_given:
-            queryset = queryset.exclude(Exists(BatchItem.objects.filter(response=OuterRef("pk"), batch__group=group)))
         return queryset
+
+
+NAMED = 5  # responses in a sentence
+
+
+def _named(rows: QuerySet[Response]) -> str:
+    names = rows.order_by("case__key", "candidate__name", "pk").values_list("case__key", "candidate__name")
+    listed = [f"{case}, {candidate}" for case, candidate in names[: NAMED + 1]]
+    return "; ".join(listed[:NAMED] + ["…"] * (len(listed) > NAMED))
+
+
+def _not_included(reason: str, number: int) -> str:
+    texts = {
+        "excluded": ngettext(
+            "%(n)d matching response is not included because its case is excluded.",
+            "%(n)d matching responses are not included because their cases are excluded.",
+            number,
+        ),
+        "key": ngettext(
+            "%(n)d matching response is not included because it has an answer key: %(names)s.",
+            "%(n)d matching responses are not included because they have an answer key: %(names)s.",
+            number,
+        ),
+        "rubric": ngettext(
+            "%(n)d matching response is not included because its case has no published rubric.",
+            "%(n)d matching responses are not included because their cases have no published rubric.",
+            number,
+        ),
+        "given": ngettext(
+            "%(n)d matching response is not included because it is already assigned to this group.",
+            "%(n)d matching responses are not included because they are already assigned to this group.",
+            number,
+        ),
+    }
+    return texts[reason]
 
 
 @dataclass(frozen=True, slots=True)

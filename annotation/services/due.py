@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.middleware import zone_of
 from accounts.models import Notification, User
-from accounts.services.notifications import notify
+from accounts.services.notifications import notify, notify_of_thread
 from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
 from annotation.selectors.case_work import of_excluded_cases
 from annotation.services.reminders import open_work_in
@@ -44,19 +44,20 @@ def remind(*, at: datetime) -> None:
 
 
 def notify_of_new_due_date(*, batch: Batch, at: datetime) -> None:
-    """Notify everybody with open work in ``batch`` that its due date changed or was removed."""
+    """Notify everybody with open work in ``batch`` that its due date changed or was removed.
+
+    A further change brings a notice that is still unread up to date.
+    """
     for work in open_work_in(batch):
-        notify(
+        notify_of_thread(
             user=User.objects.get(pk=work.user),
             kind=Notification.Kind.DUE,
             benchmark_title=batch.group.benchmark.title,
             url=reverse("annotation:work" if work.part == "annotator" else "annotation:checks"),
             at=at,
-            batch=batch.title,
+            about={"batch": batch.title, "stage": "moved", "part": work.part},
             due=batch.due_date.isoformat() if batch.due_date else "",
-            stage="moved",
             count=work.count,
-            part=work.part,
             what=work.what,
         )
 

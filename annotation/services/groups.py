@@ -11,6 +11,7 @@ from django.db.models import Count, ProtectedError, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from accounts.services import invitations, person_of
@@ -200,6 +201,26 @@ def held_in(groups: Collection[ExpertGroup] | QuerySet[ExpertGroup]) -> dict[tup
         )
         for user, number in rows.order_by().values_list(column).annotate(Count("pk"))
     }
+
+
+def graded_by_group(benchmark: Benchmark, users: Collection[int]) -> list[tuple[int, str, int]]:
+    """User, name of a group and how many responses they graded in it, for each group in which they graded any."""
+    rows = Assignment.objects.filter(annotator__in=users, batch__group__benchmark=benchmark)
+    rows = rows.filter(purpose=Assignment.Purpose.WORK).exclude(
+        status__in=[Assignment.Status.NOT_STARTED, Assignment.Status.RELEASED]
+    )
+    counts = rows.order_by("batch__group__name", "annotator").values_list("annotator", "batch__group__name")
+    return list(counts.annotate(Count("response", distinct=True)))
+
+
+def graded_in_words(group: str, number: int) -> str:
+    """That somebody graded so many responses in another group, whose decisions theirs must not repeat."""
+    text = ngettext(
+        "Has graded %(n)d response in “%(group)s”, and cannot grade, check or adjudicate it again.",
+        "Has graded %(n)d responses in “%(group)s”, and cannot grade, check or adjudicate them again.",
+        number,
+    )
+    return text % {"n": number, "group": group}
 
 
 def new_pseudonym() -> str:

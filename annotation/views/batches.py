@@ -27,11 +27,11 @@ from annotation.selectors.able_reviewers import stuck_checks
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.selectors.unread_work import unread_work
 from annotation.services.adjudications import open_within
-from annotation.services.batch_terms import warn_of_past
+from annotation.services.batch_terms import is_past, warn_of_past
 from annotation.services.batch_titles import candidate_in
 from annotation.services.drawing import ResponseFilter
 from annotation.services.slots import stuck_slots
-from annotation.views.previews import to_existing_batch
+from annotation.views.previews import checked_fields, errors_in_words, to_existing_batch
 from annotation.writing.admin_views import writing_context
 from consilium.core.commands import command_fields, form_field
 from consilium.core.errors import DomainError
@@ -127,17 +127,17 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_administered_benchmark(request.user, slug)
     form = BatchForm(request.GET, benchmark=benchmark)
     form.fields["title"].required = False
-    context: dict[str, Any] = {"benchmark": benchmark}
+    context: dict[str, Any] = {"benchmark": benchmark, "checked_fields": checked_fields(form)}
     if form.is_valid():
         context["named"] = candidate_in(form.cleaned_data["title"], benchmark=benchmark)
         try:
-            context["plan"] = services.plan_batch(
-                group=form.cleaned_data["group"], terms=form.terms(), filter=form.response_filter()
-            )
+            group, filter = form.cleaned_data["group"], form.response_filter()
+            context["not_included"] = filter.not_included(group)
+            context["plan"] = services.plan_batch(group=group, terms=form.terms(), filter=filter)
         except DomainError as refused:
             context["refused"] = refused
     else:
-        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["invalid"] = errors_in_words(form)
     return render(request, f"{NEW}#preview", context)
 
 
@@ -148,7 +148,10 @@ def batch(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     return _page(request, access.get_batch(request.user, slug, public_id))
 
 
-def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = None) -> HttpResponse:
+def _page(
+    request: SignedInRequest, row: Batch, refused: DomainError | None = None, *, past_due: ExtendForm | None = None
+) -> HttpResponse:
+    """``past_due``: the form with a due date that has passed, which the admin has to confirm."""
     administers = is_admin(request.user, row.group.benchmark)
     people = people_of(row.group.benchmark, names=administers)
     line, physicians = boards.batch_board(row, people, at=timezone.now())
@@ -174,13 +177,15 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "piece_form": form,
         "chosen": chosen,
         "rename_form": RenameForm(initial={"title": row.title}),
-        "extend_form": ExtendForm(initial={"due_date": row.due_date}),
+        "extend_form": past_due or ExtendForm(initial={"due_date": row.due_date}),
+        "asks_about_past": past_due is not None,
         "administers": administers,
         "movable": administers and row.status != Batch.Status.CLOSED,
         "refused": refused,
         **writing_context(request, row, people),
     }
-    return render(request, "annotation/batches/batch.html", context, status=refused.status_code if refused else 200)
+    status = refused.status_code if refused else 422 if past_due else 200
+    return render(request, "annotation/batches/batch.html", context, status=status)
 
 
 def _frame(row: Batch) -> list[tuple[str, str]]:
@@ -249,15 +254,17 @@ def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Set another due date."""
+    """Set another due date; one that has passed only after the admin has confirmed it."""
+    form = ExtendForm(request.POST)
+    if form.is_valid() and is_past(form.cleaned_data["due_date"]) and "anyway" not in request.POST:
+        row = access.get_administered_batch(request.user, slug, public_id)
+        if row.status != Batch.Status.CLOSED and row.due_date != form.cleaned_data["due_date"]:
+            return _page(request, row, past_due=form)
 
     def change(row: Batch) -> None:
-        form = ExtendForm(request.POST)
         if not form.is_valid():
             raise DomainError(_("Write the date as year-month-day."))
         services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"], at=timezone.now())
-        for warning in warn_of_past(row.due_date):
-            messages.warning(request, warning)
 
     return _switch(request, slug, public_id, change, _("The due date is set."))
 

@@ -21,7 +21,7 @@ from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
-from annotation.views.previews import to_existing_batch
+from annotation.views.previews import checked_fields, errors_in_words, to_existing_batch
 from annotation.writing import batches, selectors
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.writing_plan import plan_writing
@@ -88,14 +88,14 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_administered_benchmark(request.user, slug)
     form = _form(benchmark, request.GET)
     form.fields["title"].required = False
-    context: dict[str, Any] = {"benchmark": benchmark}
+    context: dict[str, Any] = {"benchmark": benchmark, "checked_fields": checked_fields(form)}
     if form.is_valid():
         try:
             context["plan"] = plan_writing(order=form.order(), filter=form.case_filter())
         except DomainError as refused:
             context["refused"] = refused
     else:
-        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["invalid"] = errors_in_words(form)
     return render(request, f"{NEW}#preview", context)
 
 

@@ -19,7 +19,7 @@ from annotation.tasks import sweep_due_dates
 from rubrics.models import Case
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.annotation.labels.labels_world import build_ward
-from tests.factories import decide
+from tests.factories import CaseFactory, ResponseFactory, decide, make_batch
 
 DUE = date(2026, 3, 20)
 
@@ -96,13 +96,50 @@ def test_everybody_with_open_work_is_notified_of_another_due_date(due: Workshop)
     admin.force_login(due.admin)
     reader.force_login(due.annotator)
     url = f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/extend/"
-    for date_sent in ("2026-03-26", "2026-03-26", ""):  # the second changes nothing
+    for date_sent in ("2030-03-27", "2030-03-26", "2030-03-26"):  # the third changes nothing
         assert admin.post(url, {"due_date": date_sent}).status_code == 302
     page = reader.get("/notifications/").content.decode()
-    assert re.search(r"is now due on 26 March 2026\. \d+ responses? w(as|ere) open when this was sent\.", page)
+    assert re.search(r"is now due on 26 March 2030\. \d+ responses? w(as|ere) open when this was sent\.", page)
+    assert "27 March" not in page  # the unread notice was brought up to date
+    Notification.objects.filter(user=due.annotator).update(read_at=timezone.now())
+    assert admin.post(url, {"due_date": ""}).status_code == 302
+    page = reader.get("/notifications/").content.decode()
     assert re.search(r"has no due date any more\. \d+ responses? w(as|ere) open when this was sent\.", page)
-    assert reminders(due.annotator) == reminders(due.people()[1]) == ["moved", "moved"]
+    assert reminders(due.annotator) == ["moved", "moved"]
+    assert reminders(due.people()[1]) == ["moved"]
     assert not Notification.objects.filter(user=due.checker, kind="due").exists()  # there is nothing to check yet
+
+
+@pytest.mark.slow
+def test_notices_of_two_batches_stay_apart(due: Workshop) -> None:
+    case = CaseFactory(benchmark=due.benchmark)
+    for _ in range(2):
+        ResponseFactory(case=case)
+    other = make_batch(due.group, title="Second", cases=[case.key])
+    for batch in (due.batch, other):
+        services.extend_batch(batch=batch, due_date=DUE + timedelta(days=7))
+    rows = Notification.objects.filter(user=due.annotator, kind="due")
+    assert sorted(row.values["batch"] for row in rows) == ["Pilot batch", "Second"]
+
+
+@pytest.mark.slow
+def test_a_due_date_that_has_passed_is_set_only_when_it_is_confirmed(due: Workshop) -> None:
+    admin = Client()
+    admin.force_login(due.admin)
+    page = f"/b/{due.benchmark.slug}/batches/{due.batch.public_id}/"
+    assert "Physicians with open work are notified of the change." in admin.get(page).content.decode()
+    answer = admin.post(f"{page}extend/", {"due_date": "2026-03-01"})
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert "This date has already passed" in text
+    assert 'value="2026-03-01"' in text
+    due.batch.refresh_from_db()
+    assert due.batch.due_date == DUE
+    assert reminders(due.annotator) == []
+    assert admin.post(f"{page}extend/", {"due_date": "2026-03-01", "anyway": "1"}).status_code == 302
+    due.batch.refresh_from_db()
+    assert due.batch.due_date == date(2026, 3, 1)
+    assert reminders(due.annotator) == ["moved"]
 
 
 @pytest.mark.slow

@@ -204,9 +204,9 @@ def test_the_preview_shows_the_languages_and_who_reads_them() -> None:
         "order": "by_case", "seed": 11, "strategy": "planned", "specialty_match": "none", "match_languages": "on",
     }  # fmt: skip
     page = " ".join(admin_of(benchmark).get(f"/b/{benchmark.slug}/batches/preview/", data).content.decode().split())
-    unsaid = '<span class="sub"> of whom 1 has not said what they read </span>'
-    assert f'<th scope="row">Chinese</th> <td class="num">2</td> <td class="num"> 2 {unsaid} </td>' in page
-    assert f'<th scope="row">English</th> <td class="num">1</td> <td class="num"> 3 {unsaid} </td>' in page
+    unsaid = '<span class="sub"> and 1 who has not named any language, and may receive it </span>'
+    assert f'<th scope="row">Chinese</th> <td class="num">2</td> <td class="num"> 1 {unsaid} </td>' in page
+    assert f'<th scope="row">English</th> <td class="num">1</td> <td class="num"> 2 {unsaid} </td>' in page
     assert '<th scope="row">Not given</th> <td class="num">1</td> <td class="num"> 3 </td>' in page
     assert "1 annotator has not named the languages they read and may receive cases in any language." in page
     assert "· English, Chinese" in page

@@ -152,11 +152,11 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     return stuck
 
 
-def _part_in(response: Response, user: int, parts: Sequence[Mapping[int, Collection[int]]]) -> str:
-    """The reason for which ``user`` never gets ``response``, by the three dicts of `refusals`; empty without one."""
+def _part_in(response: Response, user: int, parts: Mapping[str, Mapping[int, Collection[int]]]) -> str:
+    """The reason for which ``user`` never gets ``response``, by the dicts of `refusals`; empty without one."""
     if user == response.author_id:
         return "author"
-    for reason, users in zip(("part", "graded", "skipped"), parts, strict=True):
+    for reason, users in parts.items():
         if user in users.get(response.pk, ()):
             return reason
     return ""
@@ -190,16 +190,17 @@ def why_not_given(
     return _in_words(why) if why else ()
 
 
-def refusals(
-    group: int, people: Collection[int], responses: Collection[int]
-) -> tuple[dict[int, set[int]], dict[int, set[int]], dict[int, set[int]]]:
-    """Three dicts response → users: with another part in it, who grade or graded it, who passed over it for good."""
+def refusals(group: int, people: Collection[int], responses: Collection[int]) -> dict[str, dict[int, set[int]]]:
+    """Dicts response → users, by reason: with another part in it, who graded it in another group, who grade or graded
+    it in this group, who passed over it for good. The first reason that applies is the one to give.
+    """
     other_part: dict[int, set[int]] = defaultdict(set)
+    elsewhere: dict[int, set[int]] = defaultdict(set)
     parts = Involvement.objects.filter(response__in=responses, user__in=people).exclude(
         part=Part.ANNOTATOR, group=group
     )
-    for response, user in parts.values_list("response_id", "user_id"):
-        other_part[response].add(user)
+    for response, user, part in parts.values_list("response_id", "user_id", "part"):
+        (elsewhere if part == Part.ANNOTATOR else other_part)[response].add(user)
     graded: dict[int, set[int]] = defaultdict(set)
     work = Assignment.objects.filter(LIVE, response__in=responses, annotator__in=people)
     for response, user in work.values_list("response_id", "annotator_id"):
@@ -210,7 +211,7 @@ def refusals(
         "assignment__response_id", "assignment__annotator_id"
     ):
         passed_over[response].add(user)
-    return other_part, graded, passed_over
+    return {"part": other_part, "elsewhere": elsewhere, "graded": graded, "skipped": passed_over}
 
 
 def _in_words(why: Counter[str]) -> tuple[str, ...]:
@@ -220,6 +221,11 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
         "author": ngettext("%(n)d annotator wrote it.", "%(n)d annotators wrote it.", why["author"]),
         "part": ngettext(
             "%(n)d annotator checks or adjudicates it.", "%(n)d annotators check or adjudicate it.", why["part"]
+        ),
+        "elsewhere": ngettext(
+            "%(n)d annotator graded it in another group and cannot grade it again.",
+            "%(n)d annotators graded it in another group and cannot grade it again.",
+            why["elsewhere"],
         ),
         "graded": ngettext("%(n)d annotator already grades it.", "%(n)d annotators already grade it.", why["graded"]),
         "skipped": ngettext("%(n)d annotator skipped it.", "%(n)d annotators skipped it.", why["skipped"]),

@@ -149,7 +149,7 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment | Slot], 
         )
     # Two slots of one response must not go to one person either.
     refused = refusals(batch.group_id, [to.pk], responses)
-    excluded = {response for refused_responses in refused for response in refused_responses}
+    excluded = {response for refused_responses in refused.values() for response in refused_responses}
     part = len(excluded) + len(rows) - len(responses)
     if part:
         raise DomainError(
