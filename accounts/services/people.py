@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -60,7 +60,11 @@ def person_of(*, email: str, name: str = "") -> User:
 
 
 @transaction.atomic
-def suggest_specialty(*, user: User, specialty: str) -> None:
-    """Store the specialty of somebody who has never opened their account; whoever has keeps their own profile."""
-    if user.is_invited:
-        PhysicianProfile.objects.update_or_create(user=user, defaults={"specialty": specialty})
+def suggest_profile(*, user: User, specialty: str, languages: Sequence[str]) -> None:
+    """Store what an admin knows of somebody who has never opened their account; all others keep their own profile.
+
+    Empty values are not stored.
+    """
+    given = {name: value for name, value in {"specialty": specialty, "languages": list(languages)}.items() if value}
+    if given and user.is_invited:
+        PhysicianProfile.objects.update_or_create(user=user, defaults=given)

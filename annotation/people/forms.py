@@ -12,7 +12,10 @@ from consilium.core.limits import MAX_GROUP_NAME_LENGTH
 from rubrics.tables.workbooks import is_workbook
 
 MAX_FILE_BYTES = 1 << 20
-EXAMPLE = "email,name,role,group,specialty,capacity\nann@example.org,Ann Example,annotator,Group A,neurology,20"
+EXAMPLE = (
+    "email,name,role,group,specialty,capacity,languages\n"
+    "ann@example.org,Ann Example,annotator,Group A,neurology,20,en; de"
+)
 
 
 class PeopleForm(forms.Form):
@@ -23,10 +26,12 @@ class PeopleForm(forms.Form):
         required=False,
         max_length=MAX_FILE_BYTES,
         help_text=_(
-            "One person per line: email address, name, role, group, specialty, capacity. Only the "
+            "One person per line: email address, name, role, group, specialty, capacity, languages. Only the "
             "address is required. Paste from a spreadsheet, or separate the cells with commas; a heading "
             "line can give the columns in another order. Capacity is the maximum number of responses that an "
-            "annotator has open at the same time; leave it empty for no limit."
+            "annotator has open at the same time; leave it empty for no limit. "
+            "Languages are those that the person reads, with semicolons between them; they can be changed in the "
+            "profile."
         ),
         widget=forms.Textarea(attrs={"rows": 8, "placeholder": EXAMPLE, "spellcheck": "false"}),
     )

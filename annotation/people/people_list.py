@@ -13,9 +13,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils import translation
 
+from accounts.languages_read import MAX_LANGUAGES
 from accounts.notices import PARTS
 from annotation.models import Membership
 from consilium.core.csvfile import stream_csv
+from consilium.core.language_tags import language_read
+from consilium.core.languages import language_named
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
@@ -26,7 +29,7 @@ from rubrics.tables.reading import MAX_BYTES, Rows, TextForm, rows_of_file, rows
 from rubrics.tables.workbooks import is_workbook
 
 # The columns, in the order of a list without a heading.
-COLUMNS = ("email", "name", "role", "group", "specialty", "capacity")
+COLUMNS = ("email", "name", "role", "group", "specialty", "capacity", "languages")
 # Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
 NAMES = {
     "email": ("email", "emailaddress", "mail", "address", "邮箱", "邮箱地址", "电子邮箱", "邮件地址"),
@@ -35,6 +38,7 @@ NAMES = {
     "group": ("group", "expertgroup", "组", "小组", "专家组"),
     "specialty": ("specialty", "speciality", "specialties", "specialities", "专业", "专科", "科室"),
     "capacity": ("capacity", "承担量", "工作量上限", "上限"),
+    "languages": ("languages", "language", "reads", "语言", "阅读语言"),
 }
 _BY_NAME = {name: column for column, names in NAMES.items() for name in names}
 MAX_PEOPLE = 100
@@ -51,7 +55,10 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class ListedPerson:
-    """One row: a person and the part that they are given. ``group`` is empty for parts outside expert groups."""
+    """One row: a person and the part that they are given. ``group`` is empty for parts outside expert groups.
+
+    ``languages``: the tags of those that they read, with semicolons between them; empty where the row names none.
+    """
 
     line: int
     email: str
@@ -60,6 +67,12 @@ class ListedPerson:
     group: str
     specialty: str
     capacity: int | None
+    languages: str = ""
+
+    @property
+    def reads(self) -> list[str]:
+        """The tags of ``languages``."""
+        return self.languages.split("; ") if self.languages else []
 
 
 def column_named(heading: str) -> str:
@@ -183,6 +196,7 @@ def _person(
         _group(line, part, row["group"], group, faults),
         row["specialty"],
         _capacity(line, part, row["capacity"], faults),
+        _languages(line, row["languages"], faults),
     )
 
 
@@ -221,6 +235,33 @@ def _capacity(line: int, role: str, written: str, faults: Faults) -> int | None:
     else:
         return int(written)
     return None
+
+
+def _languages(line: int, written: str, faults: Faults) -> str:
+    """The tags of the languages in a cell: names or tags, with commas, semicolons or, between tags, blanks."""
+    tags = set()
+    for name in filter(None, map(str.strip, re.split(r"[,;，；、/]", written))):
+        try:
+            tags |= _tags_of(name)
+        except ValueError:
+            message = Phrase(
+                "“%(name)s” is not a known language. Enter a name such as Swahili, or a code such as sw.",
+                name=name[:40],
+            )
+            faults.add(line, "languages", message)
+    if len(tags) > MAX_LANGUAGES:
+        faults.add(line, "languages", Phrase("A person can have at most %(n)s languages.", n=MAX_LANGUAGES))
+    return "; ".join(sorted(tags))
+
+
+def _tags_of(text: str) -> set[str]:
+    try:
+        return {language_read(language_named(text))}
+    except ValueError:
+        words = text.split()
+        if len(words) < 2:
+            raise
+        return {language_read(language_named(word)) for word in words}
 
 
 @cache

@@ -12,12 +12,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.services import invitations, person_of, suggest_specialty
+from accounts.services import invitations, person_of, suggest_profile
 from accounts.services.access_ends import end_sessions_and_token
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
-from annotation.services.groups import InAnotherGroup, create_group, invite_member, set_capacity, set_member_active
+from annotation.services.groups import (
+    InAnotherGroup,
+    create_group,
+    graded_by_group,
+    graded_in_words,
+    invite_member,
+    set_capacity,
+    set_member_active,
+)
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
@@ -45,7 +53,7 @@ def add_people(
     """Add everybody, and make the expert groups that are not there. `ImportRefused` if one row cannot be done.
 
     ``faults`` are those of the rows that could not be read: they are refused together with those found here.
-    A specialty is stored only for people who have never opened their account: others keep their own profile.
+    Specialty and languages are stored only for people who have never opened their account; others keep their profile.
     """
     faults = Faults() if faults is None else faults
     added: list[AddedPerson] = []
@@ -60,8 +68,7 @@ def add_people(
                     group, makes_group = _group(benchmark, listed.group)
                     had_part = group.memberships.filter(user=user, role=listed.role, active=True).exists()
                     membership, issued = invite_member(group=group, role=listed.role, email=user.email, by=by, at=at)
-                    if listed.specialty:
-                        suggest_specialty(user=user, specialty=listed.specialty)
+                    suggest_profile(user=user, specialty=listed.specialty, languages=listed.reads)
                     if listed.capacity is not None:
                         field = "capacity"
                         set_capacity(membership=membership, capacity=listed.capacity)
@@ -69,11 +76,25 @@ def add_people(
                     makes_group = False
                     had_part, issued = _outside_groups(benchmark, user, listed.role, by, at)
         except DomainError as refused:
+            field = "group" if isinstance(refused, InAnotherGroup) else field
             faults.add(listed.line, field, _earlier_line(listed, added, refused) or str(refused))
         else:
             added.append(AddedPerson(listed, user, is_new, makes_group, had_part, issued))
     faults.refuse_if_any()
     return added
+
+
+def graded_elsewhere(benchmark: Benchmark, added: Sequence[AddedPerson]) -> dict[int, list[str]]:
+    """User → a sentence for each other group in which they graded responses, which they cannot grade again.
+
+    ``added``: those who would get a role in an expert group; a group that would be made has graded nothing.
+    """
+    groups = {person.user.pk: person.listed.group for person in added if person.listed.role in IN_GROUPS}
+    lines: dict[int, list[str]] = {}
+    for user, group, number in graded_by_group(benchmark, groups):
+        if group.casefold() != groups[user].casefold():
+            lines.setdefault(user, []).append(graded_in_words(group, number))
+    return lines
 
 
 def _earlier_line(listed: ListedPerson, added: Sequence[AddedPerson], refused: DomainError) -> str:

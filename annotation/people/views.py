@@ -24,6 +24,7 @@ from annotation.people.people_list import ListedPerson, as_csv, people_of_file, 
 from annotation.people.services import (
     AddedPerson,
     add_people,
+    graded_elsewhere,
     is_activatable,
     is_deactivatable,
     preview_people,
@@ -63,7 +64,9 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
     # The form now has the whole list, so the file need not be sent again.
     shown = PeopleForm(initial={**form.cleaned_data, "text": list_text, "digest": digest, "file": None})
     changed = request.POST.get("step") == "add"
-    return _page(request, benchmark, shown, preview=_rows(preview), has_changed=changed, notes=_in_words(notes))
+    return _page(
+        request, benchmark, shown, preview=_rows(benchmark, preview), has_changed=changed, notes=_in_words(notes)
+    )
 
 
 @require_safe
@@ -138,9 +141,11 @@ def _page(
     return render(request, "annotation/people/list.html", context, status=status)
 
 
-def _rows(added: list[AddedPerson]) -> list[dict[str, Any]]:
+def _rows(benchmark: Benchmark, added: list[AddedPerson]) -> list[dict[str, Any]]:
+    graded = graded_elsewhere(benchmark, added)
     return [
         {
+            "graded_elsewhere": graded.get(person.user.pk, []) if person.listed.group else [],
             "person": person,
             "part": PARTS[person.listed.role],
             "way": "had_part" if person.had_part else person.issued.way if person.issued else "",
@@ -173,7 +178,7 @@ def _after_adding(request: SignedInRequest, benchmark: Benchmark, added: list[Ad
     links_csv = [
         beginning((each.user.name, each.user.email, each.listed.role), is_text=(True, True, True)) for each in linked
     ]
-    context = {"benchmark": benchmark, "rows": _rows(linked), "back": back, "expires": linked[0].issued,
+    context = {"benchmark": benchmark, "rows": _rows(benchmark, linked), "back": back, "expires": linked[0].issued,
                "links_csv": links_csv}  # fmt: skip
     response = render(request, "annotation/people/links.html", context)
     add_never_cache_headers(response)

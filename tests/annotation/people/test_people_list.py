@@ -49,7 +49,7 @@ def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
     [
         (
             "email,name,rôle\na@example.org,A,x",
-            "1 rôle: This column is unknown. The columns are: email, name, role, group, specialty, capacity",
+            "1 rôle: This column is unknown. The columns are: email, name, role, group, specialty, capacity, languages",
         ),
         ("name,role\nAnn,checker", "1 email: This column is required."),
         ("email,email\na@example.org,b@example.org", "1 email: This column appears twice."),
@@ -61,9 +61,10 @@ def test_a_heading_gives_the_order_in_english_or_chinese() -> None:
         ("a@example.org\nA@example.org", "2 email: Line 1 already gives this person this role."),
         ("a@example.org,A,admin,Group A", "1 group: This role does not belong to an expert group."),
         ("a@example.org,A,checker,A,,3", "1 capacity: Only annotators have a capacity."),
+        ("a@example.org,A,annotator,A,,,Klingonese", "1 languages: “Klingonese” is not a known language."),
         ("a@example.org,A,annotator,A,,0", "1 capacity: A capacity must be a whole number from 1 to 10000,"),
         (f"a@example.org,{'x' * 300}", "1 name: This has more than"),
-        ("a@example.org,A,annotator,A,,3,4", "1 : This row has more cells than there are columns."),
+        ("a@example.org,A,annotator,A,,3,en,4", "1 : This row has more cells than there are columns."),
         ("", "0 : The list does not contain any people. Add at least one line with an email address."),
         ("email,name\n", "0 : The list does not contain any people. Add at least one line with an email address."),
     ],
@@ -72,6 +73,13 @@ def test_a_fault_names_line_and_field(text: str, fault: str) -> None:
     _people, faults = read(text)
     assert len(faults) == 1, faults
     assert faults[0].startswith(fault)
+
+
+@pytest.mark.parametrize("cell", ["en;de", "German, English", "de en", "英语；德语", "en-GB, de, en"])
+def test_languages_are_read_by_name_or_tag(cell: str) -> None:
+    people, faults = read(f"email\tlanguages\na@example.org\t{cell}")
+    assert faults == []
+    assert (people[0].languages, people[0].reads) == ("de; en", ["de", "en"])
 
 
 def test_who_works_in_a_group_needs_one() -> None:
@@ -97,6 +105,7 @@ PEOPLE = st.lists(
         CELL.filter(bool),
         CELL,
         st.none() | st.integers(1, 10_000),
+        st.sampled_from(["", "de", "en; zh"]),
     ),
     min_size=1,
     max_size=5,
@@ -110,7 +119,11 @@ def test_a_list_that_was_written_is_read_back(people: list[ListedPerson]) -> Non
     assert faults == []
     assert again == [
         ListedPerson(
-            line, *(getattr(person, name) for name in ("email", "name", "role", "group", "specialty", "capacity"))
+            line,
+            *(
+                getattr(person, name)
+                for name in ("email", "name", "role", "group", "specialty", "capacity", "languages")
+            ),
         )
         for line, person in enumerate(people, start=2)
     ]

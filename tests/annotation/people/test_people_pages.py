@@ -16,13 +16,15 @@ from django.utils import timezone
 
 from accounts.models import Invitation, PhysicianProfile, User
 from annotation.models import ExpertGroup, Membership
+from annotation.services.groups import set_member_active
 from rubrics.models import Benchmark
-from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
+from tests.annotation.conftest import build_workshop
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, decide
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 PAGE = "/b/cardio/groups/people/"
-LIST = """email,name,role,group,specialty,capacity
-ann@example.org,Ann Lee,annotator,Group A,cardiology,20
+LIST = """email,name,role,group,specialty,capacity,languages
+ann@example.org,Ann Lee,annotator,Group A,cardiology,20,de; French
 bo@example.org,Bo Li,checker,Group A,,
 bo@example.org,Bo Li,adjudicator,group a,,
 eva@example.org,Eva,researcher,,,
@@ -99,6 +101,25 @@ def test_the_preview_stores_nothing_and_then_everybody_is_added(
     # The specialty that the admin knew is proposed to its owner.
     welcome = Client().get(paths[page.split("/welcome/")[0].count("nobody")]).content.decode()
     assert 'value="cardiology"' in welcome
+    # So are the languages.
+    assert "<td>German, French</td>" in text
+    assert set(re.findall(r'value="(\w+)" checked', welcome)) == {"de", "fr"}
+
+
+def test_who_graded_in_another_group_is_warned_of(admin: Client) -> None:
+    workshop = build_workshop()
+    admin.force_login(workshop.admin)
+    page, row = f"/b/{workshop.benchmark.slug}/groups/people/", workshop.queue()[0]
+    decide(row)
+    set_member_active(membership=Membership.objects.get(user=row.annotator), active=False)
+    warning = "Has graded 1 response in “Group A”, and cannot grade, check or adjudicate it again."
+    values = {"text": row.annotator.email, "role": "annotator", "step": "preview"}
+    assert warning in admin.post(page, {**values, "group": "Group B"}).content.decode()
+    assert "Has graded" not in admin.post(page, {**values, "group": "group a"}).content.decode()
+    group = ExpertGroupFactory(benchmark=workshop.benchmark)
+    members = f"/b/{workshop.benchmark.slug}/groups/{group.public_id}/members/"
+    answer = admin.post(members, {"email": row.annotator.email, "role": "annotator"}, follow=True)
+    assert f"{row.annotator}: {warning}" in answer.content.decode()
 
 
 def test_with_a_mail_server_everybody_gets_a_mail(
@@ -127,7 +148,7 @@ def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benc
         assert "11 capacity A capacity must be a whole number" in text
         assert "7 email “no address” is not a valid email address." in text
         assert "8 role People who run the benchmark see the candidates’ names" in text
-        assert "9 role Line 2 already gives this physician a role in the expert group “Group A”." in text
+        assert "9 group Line 2 already gives this physician a role in the expert group “Group A”." in text
         assert nothing_stored()
 
 
@@ -141,7 +162,7 @@ def test_a_file_is_read_as_the_list_is(admin: Client, benchmark: Benchmark) -> N
     for name, content in (("people.csv", "\ufeffRole;E-mail;Name\nannotator;ann@example.org;Ann Lee".encode()),
                           ("people.xlsx", stream.getvalue())):  # fmt: skip
         shown = preview(admin, "", file=SimpleUploadedFile(name, content), group="Group A")
-        assert shown.context["form"].initial["text"].splitlines()[1] == "ann@example.org,Ann Lee,annotator,Group A,,"
+        assert shown.context["form"].initial["text"].splitlines()[1] == "ann@example.org,Ann Lee,annotator,Group A,,,"
     add_previewed(admin, shown)
     assert Membership.objects.get().user.email == "ann@example.org"
 
@@ -152,8 +173,8 @@ def test_a_chinese_csv_of_excel_is_read_and_what_was_not_read_is_named(admin: Cl
     assert shown.status_code == 200
     people = shown.context["form"].initial["text"].splitlines()[1:]
     assert people == [
-        "li@example.org,李医生,annotator,甲组,心内科,",
-        "wang@example.org,王医生,annotator,甲组,神经内科,",
+        "li@example.org,李医生,annotator,甲组,心内科,,",
+        "wang@example.org,王医生,annotator,甲组,神经内科,,",
     ]
     assert "The file was read as GB18030. If a name looks wrong, save the file as UTF-8." in shown.content.decode()
 
