@@ -80,43 +80,43 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
 
 def run_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark that ``user`` runs and that has work: its progress, and a link to its dashboard."""
-    from django.db.models import Count, Q
+    from django.utils import timezone
 
-    from annotation.models import Assignment, Batch
+    from annotation.dashboard.counts import Work, count_work
+    from annotation.models import Batch
     from rubrics.models import Benchmark
 
     run = {benchmark.pk: benchmark for benchmark in Benchmark.objects.run_by(user)}
-    work = Assignment.objects.filter(
-        batch__group__benchmark__in=run, batch__imported=False, purpose=Assignment.Purpose.WORK
-    ).exclude(status=Assignment.Status.RELEASED)
-    # Checkers are given no work on an excluded case.
-    work = work.exclude(status=Assignment.Status.SUBMITTED, case__excluded_at__isnull=False)
-    counts = (
-        work.order_by()
-        .values_list("batch__group__benchmark")
-        .annotate(
-            total=Count("pk"),
-            accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED)),
-            waiting=Count("pk", filter=Q(status__in=[Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK])),
-        )
-    )
+    batches = Batch.objects.filter(group__benchmark__in=run, imported=False).exclude(kind=Batch.Kind.QUALIFY)
+    batches = batches.select_related("group")
+    by_batch = count_work(batches, at=timezone.now()).by_batch() if run else {}
+    work_by_benchmark: dict[int, Work] = {}
+    for batch in batches:
+        if batch.pk in by_batch:
+            work_by_benchmark.setdefault(batch.group.benchmark_id, Work()).add(by_batch[batch.pk])
     imported = set(
         Batch.objects.filter(group__benchmark__in=run, imported=True)
         .order_by()
         .values_list("group__benchmark", flat=True)
         .distinct()
     )
-    for pk, total, accepted, waiting in counts:
+    for pk, work in work_by_benchmark.items():
         url = reverse("annotation:progress", args=[run[pk].slug])
         yield navigation.HomeCard(
             key=run[pk].slug,
             title=run[pk].title,
-            figures=[navigation.HomeFigure(_("In check"), waiting, f"{url}#waiting")],
-            done=accepted,
-            total=total,
-            counted=_("Accepted, of the assignments that annotators have. Imported decisions are not counted.")
+            figures=[navigation.HomeFigure(_("In check"), work.waiting, f"{url}#waiting")],
+            done=work.accepted,
+            total=work.counted,
+            counted=_(
+                "Accepted, of all assignments, including those in the pool. Imported decisions and what closed batches "
+                "left undone are not counted."
+            )
             if pk in imported
-            else _("Accepted, of the assignments that annotators have."),
+            else _(
+                "Accepted, of all assignments, including those in the pool. What closed batches left undone is not "
+                "counted."
+            ),
             action=(_("See progress"), url),
             made_up=run[pk].is_demo,
         )

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.dashboard.counts import ENDED, count_work
+from annotation.dashboard.counts import count_work
 from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, ReferenceSet
 from rubrics.models import Benchmark, HowMapped, SourceLabel
 from rubrics.overview import Step, Way
@@ -40,21 +40,19 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         view="annotation:batches",
     )
     work = count_work(batches, at=timezone.now()).total()
-    accepted = work.accepted
-    # What a closed batch left undone is no longer to be done.
-    total = work.total - sum(work.by_stage[stage] for stage in set(ENDED.values()))
+    accepted, total = work.accepted, work.counted
     yield Step(
         order=60,
         label=_("Physicians grade, checkers check"),
         done=0 < total == accepted,
         why=_(
-            "Each physician grades on their own page. This bar counts accepted work, imported decisions included, and "
-            "not what closed batches left undone."
+            "Each physician grades on their own page. The bar shows accepted assignments of all assignments to grade, "
+            "including those in the pool and imported decisions, without those that closed batches left undone."
         )
         if batches.filter(imported=True).exists()
         else _(
-            "Each physician grades on their own page. This bar counts accepted work, and not what closed batches left "
-            "undone."
+            "Each physician grades on their own page. The bar shows accepted assignments of all assignments to grade, "
+            "including those in the pool, without those that closed batches left undone."
         ),
         view="annotation:batches",
         finished=accepted,

@@ -77,6 +77,16 @@ class Work:
         return sum(self.by_stage.values())
 
     @property
+    def undone(self) -> int:
+        """Pieces that closed batches left undone: not submitted, or submitted and not checked."""
+        return sum(self.by_stage[stage] for stage in set(ENDED.values()))
+
+    @property
+    def counted(self) -> int:
+        """All pieces without those that closed batches left undone."""
+        return self.total - self.undone
+
+    @property
     def accepted(self) -> int:
         """Pieces that count."""
         return self.by_stage["accepted"]
@@ -95,6 +105,11 @@ class Work:
     def handed_in(self) -> int:
         """Pieces that the annotator has finished for now."""
         return sum(self.by_stage[stage] for stage in (*HANDED_IN, "not_checked"))
+
+    @property
+    def counted_handed_in(self) -> int:
+        """As `handed_in`, of the pieces that are `counted`."""
+        return sum(self.by_stage[stage] for stage in HANDED_IN)
 
     @property
     def waiting(self) -> int:

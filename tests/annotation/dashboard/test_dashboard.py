@@ -18,6 +18,7 @@ from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
 from annotation.models import Assignment, Batch, Membership, Skip, Slot
 from annotation.services import accept_check, claim_check, return_check, slots, submit
 from annotation.steps import steps
+from consilium.core import navigation
 from consilium.core.errors import Conflict
 from consilium.statistics.estimate import Undefined
 from rubrics.models import Case
@@ -279,6 +280,13 @@ def test_an_empty_benchmark_says_what_comes_first(db: None) -> None:
     assert "No batches yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
 
 
+def totals_of(workshop: Workshop) -> list[tuple[int | None, int | None]]:
+    """Done and in all: of the admin's card on the home page, and of the step of the overview."""
+    (card,) = navigation.home_cards(workshop.admin)
+    step = next(step for step in steps(workshop.benchmark) if step.order == 60)
+    return [(card.done, card.total), (step.finished, step.total)]
+
+
 def test_what_a_closed_batch_left_undone_is_not_open_and_ends_the_step_of_the_overview(workshop: Workshop) -> None:
     first, _second = busy(workshop)
     admin = signed_in(workshop.admin)
@@ -288,8 +296,17 @@ def test_what_a_closed_batch_left_undone_is_not_open_and_ends_the_step_of_the_ov
     assert "With checkers" in before
     assert "In check <b>0</b>" in before
     assert "Waiting for a check <b>1</b>" in before
+    slots.release(
+        assignments=list(Assignment.objects.filter(status="not_started")[:1]), by=workshop.admin, at=timezone.now()
+    )
+    # Home, the overview and the heading of the progress page count the same: what is in the pool as well.
+    assert totals_of(workshop) == [(1, 6)] * 2
+    assert "6 assignments" in before
     admin.post(f"{base}/batches/{workshop.batch.public_id}/close/")
+    assert totals_of(workshop) == [(1, 1)] * 2
     page = admin.get(f"{base}/progress/").content.decode()
+    assert re.search(r'id="all-work">\s*1 assignment\s*<', page)
+    assert "Nor are 5 assignments that closed batches left undone, which the bar shows." in " ".join(page.split())
     words = "Accepted: 1, Not checked (batch closed): 1, Not submitted (batch closed): 4"
     assert page.count(f"<title>{words}</title>") == 2
     rows = {row["physician"]: row for row in table(admin, f"{base}/progress/physicians.csv")}
@@ -308,12 +325,26 @@ def test_imported_decisions_are_mentioned_only_where_a_batch_was_imported(worksh
         return admin.get("/").content.decode(), str(step.why)
 
     home, why = sentences()
-    assert "Accepted, of the assignments that annotators have." in home
+    assert "Accepted, of all assignments, including those in the pool." in home
     assert "mported decisions" not in home and "imported" not in why
     elsewhere = make_batch(workshop.group, by=workshop.admin)
     Batch.objects.filter(pk=elsewhere.pk).update(imported=True, status="closed", closed_at=timezone.now())
     home, why = sentences()
-    assert "Imported decisions are not counted." in home and "imported decisions included" in why
+    assert "Imported decisions and what closed batches left undone are not counted." in home
+    assert "and imported decisions" in why
+
+
+def test_a_closed_batch_calls_its_assignments_in_the_list_as_in_the_stages(workshop: Workshop) -> None:
+    busy(workshop)
+    admin = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
+    assert "Not submitted (batch closed)" not in admin.get(base).content.decode()
+    admin.post(f"{base}close/")
+    page = admin.get(base).content.decode()
+    listed = page.split('id="pieces-form"')[1].split("</form>")[0]
+    assert listed.count("Not submitted (batch closed)") == 4
+    assert listed.count("Not checked (batch closed)") == 1
+    assert "Not started" not in listed
 
 
 def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> None:
