@@ -21,10 +21,12 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-NO_CHECKER = gettext_noop("A secondary check is required, but the group has no checker.")
+NO_CHECKER = gettext_noop(
+    "A secondary check is required, but the group has no checker. Add a checker to the group, or require no check."
+)
 NOBODY_CHECKS = gettext_noop(
     "Some responses have no one left to check them: every checker in the group grades or wrote the same "
-    "response, or has another role in it."
+    "response, or has another role in it. Add a checker to the group, or require no check."
 )
 
 
@@ -163,7 +165,10 @@ def _eligible(
         raise Infeasible(gettext_noop("No response matches."))
     if len(people) < per_item:
         raise Infeasible(
-            gettext_noop("%(asked)d annotators per response are required, but the group has %(people)d."),
+            gettext_noop(
+                "%(asked)d annotators per response are required, but the group has %(people)d. Add annotators to the "
+                "group, or choose fewer per response."
+            ),
             asked=per_item,
             people=len(people),
         )

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.notices import PARTS
+from accounts.services import invitations
 from annotation.dashboard.views import csv_file
 from annotation.people.everybody import COLUMNS, TEXT_COLUMNS, csv_rows
 from annotation.people.everybody import everybody as everybody_of
@@ -75,9 +76,11 @@ def everybody(request: SignedInRequest, slug: str) -> HttpResponse:
     """All people of the benchmark in one list."""
     benchmark = get_administered_benchmark(request.user, slug)
     people = everybody_of(benchmark)
+    states = invitations.states_of(scope=slug, users=[person.user for person in people], at=timezone.now())
     rows = [
         (
             person,
+            states[person.user.pk] if person.state == "active" else None,
             person.user.is_active and is_deactivatable(person.user, by=request.user),
             is_activatable(person.user, benchmark=benchmark, by=request.user),
         )

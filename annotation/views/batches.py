@@ -231,7 +231,7 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
 @signed_in
 def pause(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Take no work for now."""
-    words = _("The batch is paused. No work can be claimed until you reopen it.")
+    words = _("The batch is paused. No work can be claimed until you resume it.")
     return _switch(request, slug, public_id, lambda row: services.pause_batch(batch=row), words)
 
 

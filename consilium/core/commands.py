@@ -16,6 +16,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 from django import forms
+from django.utils.translation import gettext_lazy
 from pydantic import GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
@@ -189,6 +190,13 @@ def command_of(command: type[C], data: Mapping[str, Any], **values: Any) -> C:
     return command(**{**named, **values})
 
 
+# What a form says of a number out of its bounds; by the code of Django's error.
+OUT_OF_BOUNDS = {
+    "min_value": gettext_lazy("Enter %(limit_value)s or more."),
+    "max_value": gettext_lazy("Enter %(limit_value)s or less."),
+}
+
+
 class CommandForm(forms.Form):
     """A form with a field for each field of ``commands`` but those in ``exclude``.
 
@@ -204,6 +212,8 @@ class CommandForm(forms.Form):
             for name in command_fields(command):
                 if name not in self.fields and name not in self.exclude:
                     self.fields[name] = form_field(command, name)
+        for bound in self.fields.values():
+            bound.error_messages = OUT_OF_BOUNDS | bound.error_messages
         self.order_fields(self.field_order)
 
 

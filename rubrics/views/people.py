@@ -40,7 +40,8 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error("email", str(refused))
             status = refused.status_code
         else:
-            messages.success(request, _("%(person)s can now run this benchmark.") % {"person": row.user})
+            values = {"person": row.user, "part": row.get_role_display()}
+            messages.success(request, _("%(person)s: %(part)s.") % values)
             back = reverse("rubrics:people", args=[slug])
             return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     rows = list(benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk"))

@@ -370,6 +370,8 @@ def test_an_admin_gets_a_link_to_a_new_password_once_and_on_record(admin: Client
     opened_by_link(admin, group)
     bo = User.objects.get(email="bo@example.org")
     assert "Password link" in admin.get(group).content.decode()
+    # So does the list of everybody, for this person alone: Ada has another way.
+    assert admin.get("/b/cardio/people/all/").content.decode().count('action="/b/cardio/password-links/"') == 1
     page = admin.post("/b/cardio/password-links/", {"person": bo.pk, "next": group})
     assert page.status_code == 200
     assert "no-store" in page["Cache-Control"]
@@ -390,6 +392,9 @@ def test_an_admin_gets_a_link_to_a_new_password_once_and_on_record(admin: Client
 
     visitor = Client()
     form = visitor.get(link, follow=True)
+    shown = form.content.decode()
+    assert "For the account of Bo Li." in shown
+    assert bo.email not in shown
     visitor.post(form.redirect_chain[-1][0], {"password1": "nine calm otters", "password2": "nine calm otters"})
     assert Client().login(email="bo@example.org", password="nine calm otters")
     assert "password1" not in Client().get(link, follow=True).content.decode()

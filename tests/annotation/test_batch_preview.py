@@ -57,8 +57,12 @@ def test_an_error_in_a_number_names_its_field_and_is_sent_beside_it() -> None:
         f"Annotators per response: {beside['annotators_per_item'][0]}",
         f"Share to check, %: {beside['check_percent'][0]}",
     ]
+    assert lines == ["Annotators per response: Enter 1 or more.", "Share to check, %: Enter 100 or less."]
     # A preview without errors clears them.
-    assert errors_beside(preview(group)) == {name: [] for name in beside}
+    valid = preview(group, skip_given="")
+    assert errors_beside(valid) == {name: [] for name in beside}
+    assert "The batch opens at once: its physicians can see it and start." in valid
+    assert "opens at once" not in page
 
 
 @pytest.mark.parametrize("path", ["batches/new/", "labels/new-batch/", "batches/write/"])

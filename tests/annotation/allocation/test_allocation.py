@@ -138,7 +138,7 @@ def test_another_seed_draws_another_plan() -> None:
 
 def test_the_reason_names_what_is_missing() -> None:
     items = [Item(1, 1)]
-    with pytest.raises(Infeasible, match=r"^3 annotators per response are required, but the group has 2\.$"):
+    with pytest.raises(Infeasible, match=r"^3 annotators per response are required, but the group has 2\. Add"):
         allocate(items, [1, 2], per_item=3, seed=1)
     with pytest.raises(Infeasible, match="no checker"):
         allocate(items, [1, 2], per_item=1, seed=1)
