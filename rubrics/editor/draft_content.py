@@ -22,7 +22,7 @@ from consilium.core.limits import (
     MAX_TRACEABILITY_LENGTHS,
 )
 from rubrics.editor.citation import Citation, citation_rows, citations_of, read_citations
-from rubrics.lint.words import PLACEHOLDER
+from rubrics.lint.words import PLACEHOLDER, unfilled
 from rubrics.models import Case, RubricItem
 
 MAX_ITEMS = 500
@@ -211,11 +211,13 @@ def unready(items: Sequence[DraftItem]) -> list[LineError]:
     for place, item in enumerate(items, start=1):
         if not item.text.strip():
             faults.append(LineError(place, "text", _("The criterion has no text.")))
-        # In a text from the bank, brackets mark a gap to fill; in an author's own text they are plain text.
         if item.bank and (gap := PLACEHOLDER.search(item.text)):
             faults.append(
                 LineError(place, "text", _("“%(quote)s” is a placeholder to fill in.") % {"quote": gap.group()})
             )
+        elif gap := unfilled(item.text):
+            message = _("“%(quote)s” is a placeholder: fill it in, or write it without brackets.")
+            faults.append(LineError(place, "text", message % {"quote": gap.group()}))
         if item.points == 0:
             faults.append(LineError(place, "points", _("A criterion must add or deduct at least one point.")))
     return faults

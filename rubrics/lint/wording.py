@@ -89,11 +89,17 @@ def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False)
 
 
 def _placeholders(item: str, text: str) -> Iterator[Remark]:
-    match = words.PLACEHOLDER.search(text)
-    if match:
+    gap = words.unfilled(text)
+    if gap:
         yield Remark(
-            *("placeholder", PROBLEM, item, match.start(), match.end()),
-            Phrase("“%(quote)s” is a placeholder to fill in.", quote=match.group()),
+            *("placeholder", PROBLEM, item, gap.start(), gap.end()),
+            Phrase("“%(quote)s” is a placeholder to fill in.", quote=gap.group()),
+            Phrase("Replace it with the wording for this case."),
+        )
+    elif match := words.PLACEHOLDER.search(text):
+        yield Remark(
+            *("placeholder", ADVICE, item, match.start(), match.end()),
+            Phrase("“%(quote)s” could be a placeholder to fill in.", quote=match.group()),
             Phrase("Replace it with the wording for this case."),
         )
 

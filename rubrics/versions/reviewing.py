@@ -11,7 +11,7 @@ from rubrics import access, cited, origins
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import waivers_of
 from rubrics.lint import lint
-from rubrics.lint.remark import Remark
+from rubrics.lint.remark import PROBLEM, Remark
 from rubrics.models import Case, Rubric, RubricDraft, RubricReview
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
@@ -117,6 +117,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "rows": rows,
         # The first of the criteria that are as they were, below those that changed.
         "first_unchanged": len(changed) + 1 if changed and len(changed) < len(rows) else 0,
+        "problems": _problems(rows),
         "n_unchanged": len(rows) - len(changed),
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,
@@ -134,6 +135,17 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "writers": [row.user for row in rubric.contributors.all()],
         "position": _position(user, case),
     }
+
+
+def _problems(rows: Sequence[Row]) -> list[tuple[int, Remark]]:
+    """The remarks that are problems, by the place of their criterion; a placeholder is in the way by itself."""
+    problems = [
+        (row.line.new_place or 0, remark)
+        for row in rows
+        for remark in row.remarks
+        if remark.severity == PROBLEM and remark.rule != "placeholder"
+    ]
+    return sorted(problems, key=lambda problem: problem[0])
 
 
 def _earlier(item: DraftItem, reviews: Sequence[RubricReview], draft: RubricDraft) -> list[EarlierComment]:

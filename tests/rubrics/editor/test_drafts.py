@@ -69,6 +69,38 @@ def test_a_gap_that_the_bank_left_is_not_ready() -> None:
     assert [(fault.line, fault.field) for fault in unready([gap, own])] == [(1, "text")]
 
 
+@pytest.mark.parametrize(
+    ("text", "gap"),
+    [
+        ("Names [drug] as the cause.", "[drug]"),
+        ("Names [drug 1] and [drug 2]", "[drug 1]"),
+        ("Gives a potassium [K+] of [value] or less", "[value]"),
+        ("Names {name of the test}", "{name of the test}"),
+        ("Gives a dose of ____ mg", "____"),
+        ("States the [DOSE, in mg/day]", "[DOSE, in mg/day]"),
+        ("说明【药物】的剂量", "【药物】"),
+        ("Names [XXX]", "[XXX]"),
+    ],
+)
+def test_a_gap_in_an_authors_own_text_is_not_ready(text: str, gap: str) -> None:
+    faults = unready([DraftItem("a", "Asks the age", 5), DraftItem("b", text, 5)])
+    message = f"“{gap}” is a placeholder: fill it in, or write it without brackets."
+    assert [(fault.line, fault.field, fault.message) for fault in faults] == [(2, "text", message)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Asks for the eGFR [mL/min]", "Asks for the eGFR [mL/min/1.73 m2]", "Asks for the lactate [mmol/L]"),
+        *("Names a low [K+] and a low [Na]", "Notes that [HCO3-] is low", "Recommends [18F]FDG PET"),
+        *("Names the target [INR]", "Cites the trial [1, 2]", "Gives the range [0.5–2]", "States the age [years]"),
+        *("Names the drug (apixaban)", "Quotes “it hurted [sic]”", "说明血钾 [mmol/L]"),
+    ],
+)
+def test_units_and_ions_in_brackets_are_no_gaps(text: str) -> None:
+    assert unready([DraftItem("a", text, 5)]) == []
+
+
 def test_rules_of_the_benchmark_name_the_criterion() -> None:
     items = [DraftItem("a", "Names the dose", -3), DraftItem("b", "Names the drug", 9, ("axis:safety",))]
     rules = AuthoringRules(only_positive=True, highest=5, fewest=3, safety=2)

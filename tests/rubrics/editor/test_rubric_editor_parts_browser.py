@@ -219,6 +219,37 @@ def test_what_must_be_fixed_in_the_case_leads_to_its_page(new_page: Callable[...
     expect(page.locator("#privacy")).to_contain_text("Jane Roe")
 
 
+def test_the_dialog_that_sends_lists_open_problems_and_stops_at_a_placeholder(new_page: Callable[..., Page]) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    page = new_page(author)
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    page.evaluate(PASTE, ["body", "Names the dose\t5\nNames the drug and explains its risks\t5"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(2)
+    page.locator("#paste-insert").click()
+    wait_until(lambda: len(saved_items()) == 2, message="the criteria are saved")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    page.locator("#send").click()
+    problems = page.locator("#send-problems")
+    expect(problems).to_contain_text("Problems in the text that are still open: 1")
+    expect(problems.locator("li")).to_have_count(1)
+    expect(problems.locator("li")).to_contain_text("It asks for two things at once")
+    expect(page.locator("#send-form")).to_be_visible()
+    problems.get_by_role("button", name="Criterion 2").click()
+    expect(page.locator("#send-dialog")).to_be_hidden()
+    expect(page.locator("#items textarea").nth(1)).to_be_focused()
+    page.locator("#items textarea").first.fill("Names the dose of [drug]")
+    wait_until(lambda: saved_items()[0][0] == "Names the dose of [drug]", message="the text is saved")
+    page.locator("#send").click()
+    missing = page.locator("#send-missing")
+    expect(missing).to_contain_text("“[drug]” is a placeholder: fill it in, or write it without brackets.")
+    expect(missing.get_by_role("button", name="Criterion 1")).to_be_visible()
+    expect(page.locator("#send-form")).to_be_hidden()
+
+
 def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[..., Page], watch: Any) -> None:
     author = factories.UserFactory()
     benchmark = factories.BenchmarkFactory()

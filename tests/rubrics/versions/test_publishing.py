@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -64,6 +65,10 @@ def agree(rubric: Rubric, reviewer: User, digest: str = "") -> Rubric:
     return approve(
         rubric=rubric, reviewer=reviewer, digest=digest or rubric.draft.digest, comment="", at=timezone.now()
     )
+
+
+def strip(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 @pytest.fixture
@@ -354,6 +359,37 @@ def test_the_pages_of_a_review_say_no_by_digest_and_go_on_to_the_next(case: Case
     table = client.get(f"/b/{case.benchmark.slug}/write/{case.public_id}/diff.csv?from=1&to=2")
     lines = b"".join(table.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     assert lines[1].startswith("reworded,false,1,1,Criterion 1 of") and len(lines) == 4
+
+
+def test_a_placeholder_is_neither_sent_nor_published_and_problems_are_listed(case: Case, client: Client) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    gap = replace(items[1], text="Names [drug] as the cause.")
+    joined = replace(items[0], text="Names the drug and explains its risks")
+    write(rubric, [joined, gap, items[2]], writer)
+    client.force_login(writer)
+    url = f"/b/{case.benchmark.slug}/write/{case.public_id}/"
+    refused = client.post(url + "send-to-review/", {"note": "Why"})
+    words = "“[drug]” is a placeholder: fill it in, or write it without brackets."
+    assert refused.status_code == 422
+    assert f"Criterion 2: {words}" in strip(refused.content.decode())
+    # The dialog that sends it lists what else is remarked on as a problem; the placeholder is in the way by itself.
+    dialog = refused.content.decode().partition('id="send"')[2].partition("</dialog>")[0]
+    assert "1 problem in the text is still open: Criterion 1: It asks for two things at once" in strip(dialog)
+    assert "placeholder" not in dialog
+
+    # One that came into review before this rule.
+    Rubric.objects.filter(pk=rubric.pk).update(status="in_review")
+    client.force_login(reviewer)
+    page = client.get(url + "review/")
+    assert [(fault.line, fault.message) for fault in page.context["in_the_way"]] == [(2, words)]
+    dialog = page.content.decode().partition('id="approve"')[2].partition("</dialog>")[0]
+    assert "Criterion 1: It asks for two things at once" in strip(dialog)
+    digest = page.context["draft"].digest
+    refused = client.post(url + "review/", {"outcome": "approved", "digest": digest})
+    assert refused.status_code == 422
+    assert f"Criterion 2: {words}" in strip(refused.content.decode())
+    assert Rubric.objects.get(pk=rubric.pk).status == "in_review"
 
 
 def test_a_published_erratum_counts_in_place_of_its_case(case: Case) -> None:

@@ -30,7 +30,7 @@ import {
 import { showMissing, showMissingInDialog } from "./rubric_missing.js";
 import { AXIS } from "./rubric_model.js";
 import { openPaste } from "./rubric_paste.js";
-import { lintSoon, remarksOf, selectWords } from "./rubric_remarks.js";
+import { lint, lintSoon, remarksOf, selectWords } from "./rubric_remarks.js";
 import { field, idOf, list, rowOf } from "./rubric_rows.js";
 import { editor, placeOf, remember, remembered, start, state, words } from "./rubric_state.js";
 import { dropTag } from "./rubric_tags.js";
@@ -111,6 +111,7 @@ element("send", HTMLElement).addEventListener("click", async () => {
     .replace("NUMBER", String(state.items.length))
     .replace("TARGET", String(target));
   if (sendForm.hidden) find(element("send-missing", HTMLElement), "button", HTMLElement).focus();
+  else lint();
 });
 
 sendForm.addEventListener("submit", async (event) => {

@@ -54,6 +54,14 @@ export function showMissing(faults) {
   fillList(box);
 }
 
+/** @param {Fault[]} problems that do not keep the rubric from being sent; the dialog that sends it lists them */
+export function showProblems(problems) {
+  const box = element("send-problems", HTMLElement);
+  box.hidden = problems.length === 0;
+  find(box, "p", HTMLElement).textContent = words("problems").replace("NUMBER", String(problems.length));
+  find(box, "ul", HTMLElement).replaceChildren(...problems.map(faultLine));
+}
+
 /** @returns {boolean} whether something is missing; the dialog shows it then, instead of its form */
 export function showMissingInDialog() {
   const box = element("send-missing", HTMLElement);

@@ -2,6 +2,7 @@
 /* Remarks below the rows: of the lint, which the server runs, of reviewers and of graders. */
 import { element } from "../../core/page.js";
 import { ask } from "../../core/server.js";
+import { showProblems } from "./rubric_missing.js";
 import { field, list, rowOf, showNotes } from "./rubric_rows.js";
 import { editor, findItem, placeOf, refusedPoints, remember, remembered, start, state, words } from "./rubric_state.js";
 
@@ -11,6 +12,7 @@ import { editor, findItem, placeOf, refusedPoints, remember, remembered, start, 
  */
 
 const LINT_MS = 1100;
+const STOPPING = ["placeholder", "privacy"];
 
 /** @type {Map<string, Remark[]>} */
 let remarks = new Map();
@@ -50,7 +52,15 @@ export function lintSoon(wait = LINT_MS) {
   timer = setTimeout(lint, wait);
 }
 
-async function lint() {
+/** Placeholders and names of people keep the rubric from being sent, and are among what is missing. */
+const problems = () =>
+  state.items.flatMap(({ id }, place) =>
+    remarksOf(id)
+      .filter(({ severity, rule }) => severity === "problem" && !STOPPING.includes(rule))
+      .map(({ why }) => ({ line: place + 1, field: "text", message: why })),
+  );
+
+export async function lint() {
   if (!state.items.length || !navigator.onLine) return;
   requests += 1;
   const request = requests;
@@ -61,6 +71,7 @@ async function lint() {
   const answered = body.remarks;
   for (const remark of answered) remarks.set(remark.item, [...remarksOf(remark.item), remark]);
   for (const item of state.items) showRemarks(item);
+  showProblems(problems());
 }
 
 /**
