@@ -13,6 +13,7 @@ class DocumentsConfig(AppConfig):
     def ready(self) -> None:
         """Register the files that this app reads, its entry in the top bar, and what it adds to rubrics."""
         from documents import access, citing, navigation, services
+        from documents.editions import counterparts
         from documents.editions import selectors as edition_selectors
         from documents.editions import services as edition_services
         from documents.services.importing import OPTIONS
@@ -29,7 +30,9 @@ class DocumentsConfig(AppConfig):
         navigation.register()
         hooks.register(draft_check=citing.check_citations, publication_listener=edition_services.carry_published)
         waiting.register(edition_selectors.waiting_lines)
-        cited.register(cited.Source(describe=citing.describe, resolve=citing.resolve))
+        cited.register(
+            cited.Source(describe=citing.describe, resolve=citing.resolve, compare=counterparts.counterparts)
+        )
         beside.register(
             beside.Panel(
                 name="documents",

@@ -72,11 +72,30 @@ class ShownCitation:
 
 
 @dataclass(frozen=True, slots=True)
+class Counterpart:
+    """What the latest edition of a document says at the place of a citation of an earlier one.
+
+    ``text`` is the passage below the same heading, or the one most like the cited words; empty where there is none.
+    """
+
+    edition: str  # its name
+    edition_address: str
+    text: str
+    headings: tuple[str, ...]  # of the passage, the outermost first
+    address: str  # of the page of the passage; empty where there is none
+    has_words: bool  # whether the passage has the cited words
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """How citations are described, and locators resolved. Each takes a fixed number of queries, for many at once."""
+    """How citations are described and compared with the latest editions, and locators resolved.
+
+    ``describe`` and ``resolve`` take a fixed number of queries, for many at once; ``compare`` two for each document.
+    """
 
     describe: Callable[[Benchmark, Iterable[Citation]], dict[Citation, ShownCitation]]
     resolve: Callable[[Benchmark, Iterable[str]], dict[str, Citation]]
+    compare: Callable[[Benchmark, Iterable[Citation]], dict[Citation, Counterpart]]
 
 
 _sources: list[Source] = []
@@ -95,6 +114,15 @@ def describe(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Citati
     for source in _sources if distinct else ():
         shown |= source.describe(benchmark, distinct)
     return shown
+
+
+def compare(benchmark: Benchmark, shown: Iterable[ShownCitation]) -> dict[Citation, Counterpart]:
+    """What the latest editions say in place of citations of superseded ones; no query where there are none."""
+    superseded = list(dict.fromkeys(each.citation for each in shown if each.is_superseded))
+    counterparts: dict[Citation, Counterpart] = {}
+    for source in _sources if superseded else ():
+        counterparts |= source.compare(benchmark, superseded)
+    return counterparts
 
 
 def describe_lists(benchmark: Benchmark, lists: Sequence[Iterable[Citation]]) -> list[list[ShownCitation]]:

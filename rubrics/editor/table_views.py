@@ -107,8 +107,9 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     gaps["citation"] = sum(not item.citations for item in items)
     lists = cited.describe_lists(case.benchmark, [item.citations for item in items])
     comes_from = origins.origins_of(case.benchmark, items)
+    newer = cited.compare(case.benchmark, (shown for citations in lists for shown in citations))
     rows = [
-        {"item": item, "citations": citations, "origin": origin}
+        {"item": item, "citations": [(shown, newer.get(shown.citation)) for shown in citations], "origin": origin}
         for item, citations, origin in zip(items, lists, comes_from, strict=True)
     ]
     dated = sum(any(shown.marks for shown in citations) for citations in lists)

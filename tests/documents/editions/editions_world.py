@@ -18,9 +18,17 @@ def make_collection(benchmark: Benchmark, name: str = "Guidelines") -> Collectio
 
 
 def make_document(
-    collection: Collection, paragraphs: Sequence[str], *, key: str = "chest-pain", **fields: Any
+    collection: Collection,
+    paragraphs: Sequence[str],
+    *,
+    key: str = "chest-pain",
+    headings: Sequence[str] = (),
+    **fields: Any,
 ) -> Document:
-    """A document with one passage for each paragraph; a later edition where the key is there already."""
+    """A document with one passage for each paragraph; a later edition where the key is there already.
+
+    ``headings``: one for each paragraph, or none.
+    """
     text = "\n\n".join(paragraphs)
     before = Document.objects.filter(collection=collection, key=key).order_by("edition").last()
     values: dict[str, Any] = {"title": "Chest pain in adults", "publisher": "Society of Examples", "licence": "CC0-1.0"}
@@ -40,6 +48,7 @@ def make_document(
             document=document,
             ordinal=ordinal,
             text=paragraph,
+            headings=list(headings[ordinal - 1 : ordinal]),
             start=start,
             end=start + len(paragraph),
             sha256=_sha256(paragraph),

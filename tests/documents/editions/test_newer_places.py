@@ -125,6 +125,47 @@ def test_a_published_rubric_says_which_words_the_latest_edition_lacks(case: Case
     assert [cited["gone"] for cited in api["cited"]] == [False, True]
 
 
+def test_cited_words_are_compared_with_the_latest_edition(case: Case) -> None:
+    collection = make_collection(case.benchmark)
+    oxygen = "Give oxygen only where the saturation is low."
+    old = make_document(collection, [ECG, TROPONIN, oxygen]).passages.order_by("start")
+    kept, changed, dropped = old
+    cited_rubric(
+        case, [[cite(kept, "an ECG within ten minutes")], [cite(changed, "after three hours")], [cite(dropped)]]
+    )
+    _author, client = signed_in(case)
+    address = f"/b/b/write/{case.public_id}/traceability/"
+    assert "latest edition" not in client.get(address).text
+    later = "Repeat troponin after one hour in all adults."
+    edition = make_document(collection, ["First of all: " + ECG, later, "Tell the family."], version_label="2026")
+    carry_citations(edition=edition, at=timezone.now())
+    page = " ".join(client.get(address).text.split())
+    first, second, third = page.split('<div class="newer">')[1:]
+    begin, middle, _end = edition.passages.order_by("start")
+    assert f'href="/b/b/documents/passages/{begin.public_id}/?start=' in first
+    assert "not found" not in first
+    assert "These words were not found in the latest edition." in second and later in second
+    assert f'href="/b/b/documents/passages/{middle.public_id}/"' in second
+    assert "No passage of the latest edition is similar." in third and "Tell the family" not in third
+    for part in (first, second, third):
+        assert f'href="/b/b/documents/{edition.public_id}/"' in part and "2026" in part
+
+
+def test_the_same_heading_is_compared_whatever_it_says_now(case: Case) -> None:
+    collection = make_collection(case.benchmark)
+    old = make_document(collection, ["Aspirin 300 mg is given to all adults at once."], headings=["Treatment"])
+    cited_rubric(case, [[cite(old.passages.get())]])
+    edition = make_document(
+        collection,
+        ["Aspirin 300 mg is no longer sold to adults at once.", "Use clopidogrel."],
+        headings=["X", "Treatment"],
+    )
+    _author, client = signed_in(case)
+    page = client.get(f"/b/b/write/{case.public_id}/traceability/").text.partition('<div class="newer">')[2]
+    assert "Use clopidogrel." in page and "no longer sold" not in page
+    assert f'href="/b/b/documents/passages/{edition.passages.get(ordinal=2).public_id}/"' in page
+
+
 def test_nothing_is_read_for_who_is_no_author(case: Case, django_assert_num_queries: Any) -> None:
     collection = make_collection(case.benchmark)
     cited_rubric(case, [[cite(make_document(collection, [ECG]).passages.get(), "an ECG")]])
