@@ -67,16 +67,21 @@ class SuggestionQuerySet(models.QuerySet["Suggestion"]):
 
         Words are compared as at publication (`Words`). What was taken counts while it stands in the draft or in the
         published version. A rejected text is offered again where it rests on other passages. Of open ones the newest
-        run is offered, and of equal ones of that run the first.
+        run is offered, and of equal ones of that run the first; but one that was put aside stays where a newer one
+        rests on the same passages.
         """
         same = Suggestion.objects.filter(case=OuterRef("case"), words_digest=OuterRef("words_digest"))
-        earlier = (
-            Q(state=Suggestion.State.OPEN, run__gt=OuterRef("run"))
-            | Q(state=Suggestion.State.OPEN, run=OuterRef("run"), pk__lt=OuterRef("pk"))
-            | Q(Q(published_in=None) | Exists(_in_force()) | Exists(_in_draft()), state__in=Suggestion.TAKEN)
-            | Q(state=Suggestion.State.REJECTED, citations=OuterRef("citations"))
+        decided = Q(Q(published_in=None) | Exists(_in_force()) | Exists(_in_draft()), state__in=Suggestion.TAKEN) | Q(
+            state=Suggestion.State.REJECTED, citations=OuterRef("citations")
         )
-        return self.exclude(Q(state=Suggestion.State.OPEN) & Exists(same.filter(earlier)))
+        newer = Q(run__gt=OuterRef("run")) | Q(run=OuterRef("run"), pk__lt=OuterRef("pk"))
+        like_it = Q(citations=OuterRef("citations"))
+        before_open = decided | Q(newer | Q(like_it, put_aside=True), state=Suggestion.State.OPEN)
+        before_aside = decided | Q(newer, ~like_it | Q(put_aside=True), state=Suggestion.State.OPEN)
+        return self.exclude(
+            Q(Exists(same.filter(before_open)), state=Suggestion.State.OPEN, put_aside=False)
+            | Q(Exists(same.filter(before_aside)), state=Suggestion.State.OPEN, put_aside=True)
+        )
 
     def to_decide(self) -> Self:
         """The open suggestions that are offered to physicians."""

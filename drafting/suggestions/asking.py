@@ -23,8 +23,16 @@ def is_under_way(case: Case) -> bool:
 
 def has_open_drafts(case: Case, recipe: DraftingRecipe) -> bool:
     """Whether suggestions of this version of the recipe wait for a decision: another run would draft them again."""
-    rows = Suggestion.objects.filter(case=case, run__kind=DRAFTING).to_decide()
-    return rows.filter(run__terms__recipe=recipe.name, run__terms__version=recipe.version).exists()
+    drafted = Suggestion.objects.filter(
+        case=case,
+        state=Suggestion.State.OPEN,
+        run__kind=DRAFTING,
+        run__terms__recipe=recipe.name,
+        run__terms__version=recipe.version,
+    )
+    # The same words of another run may be the ones that are offered.
+    offered = Suggestion.objects.filter(case=case).to_decide()
+    return drafted.filter(words_digest__in=offered.values("words_digest")).exists()
 
 
 def may_ask(case: Case, recipe: DraftingRecipe | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from documents.models import Passage
 from documents.search.highlights import Part
 from documents.search.shown import parts_of
 from drafting.access import decides_on_suggestions, may_ask_for_draft, seen_by
-from drafting.models import Fact, Need, Suggestion, SuggestionsOpened
+from drafting.models import DraftingRun, Fact, Need, Suggestion, SuggestionsOpened
 from drafting.stages.finding_words import finding_words
 from drafting.suggestions.state import item_of
 from rubrics import cited
@@ -26,7 +26,7 @@ from rubrics.editor import editing
 from rubrics.editor.citation import Citation, citations_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor
 from rubrics.waiting import MAX_LINES, Waits
-from scoring.models import PipelineRun
+from scoring.models import PipelineRun, PipelineStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,46 @@ def runs_of(rows: Iterable[ShownSuggestion]) -> list[PipelineRun]:
     """The runs that drafted these suggestions, each once, the newest first."""
     runs = {row.suggestion.run_id: row.suggestion.run for row in rows}
     return [runs[pk] for pk in sorted(runs, reverse=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestResult:
+    """What the latest run that ended drafted for a case."""
+
+    new: int  # suggestions that no earlier run drafted for the case, each text once
+    repeated: int  # the others
+    has_failed: bool  # it ended before it had drafted for the case
+
+
+def runs_for(case: Case) -> list[DraftingRun]:
+    """The runs that draft or drafted for a case, the newest first; of each, only its status."""
+    of_case = Q(steps__case=case) | Q(suggestions__case=case)
+    return list(DraftingRun.objects.filter(of_case).order_by("-pk").distinct().only("status"))
+
+
+def latest_result(case: Case, runs: Sequence[DraftingRun]) -> RequestResult | None:
+    """The result of the latest of ``runs`` (`runs_for`); None while one drafts, and where there is no other."""
+    if not runs or any(run.status in DraftingRun.LIVE for run in runs):
+        return None
+    latest = runs[0]
+    rows = list(
+        Suggestion.objects.filter(case=case, run__lte=latest.pk)
+        .exclude(state=Suggestion.State.WITHDRAWN)
+        .only("run", "state", "citations", "words_digest")
+    )
+    drafted = {row.words_digest: row for row in rows if row.run_id == latest.pk}
+    if drafted and len(runs) == 1:
+        return None
+    repeated = {row.words_digest for row in rows if row.run_id < latest.pk and _repeats(drafted, row)}
+    is_done = not latest.steps.filter(case=case).exclude(state=PipelineStep.State.DONE).exists()
+    has_failed = not is_done and not latest.suggestions.filter(case=case).exists()
+    return RequestResult(new=len(drafted) - len(repeated), repeated=len(repeated), has_failed=has_failed)
+
+
+def _repeats(drafted: Mapping[str, Suggestion], earlier: Suggestion) -> bool:
+    """Whether a suggestion repeats an earlier one; a rejected text with other passages is offered again."""
+    row = drafted.get(earlier.words_digest)
+    return row is not None and (earlier.state != Suggestion.State.REJECTED or row.citations == earlier.citations)
 
 
 def _place(row: Suggestion) -> int:

@@ -17,11 +17,11 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from documents.access import may_manage_documents
 from drafting import access
-from drafting.models import RejectionReason, SuggestionsOpened
+from drafting.models import DraftingRun, RejectionReason, SuggestionsOpened
 from drafting.recipes.content import recipe_content
 from drafting.recipes.selectors import terms_of
 from drafting.suggestions import selectors
-from drafting.suggestions.asking import ask_for_drafts, documents_left_out, is_under_way, may_ask
+from drafting.suggestions.asking import ask_for_drafts, documents_left_out, may_ask
 from drafting.suggestions.decisions import MAX_DECISIONS, decide_many
 from drafting.suggestions.opening import NotOpen, open_suggestions, opening_for
 from rubrics.models import Case
@@ -81,6 +81,7 @@ def decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
     is_open = SuggestionsOpened.objects.filter(case=case, author=request.user).exists()
     rows = selectors.panel_rows(case) if is_open else []
+    runs = selectors.runs_for(case)
     recipe = terms_of(case.benchmark).recipe
     asks = access.may_ask_for_draft(request.user, case.benchmark) and may_ask(case, recipe)
     return {
@@ -91,6 +92,7 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "has_any": bool(rows) or selectors.in_panel(case).exists(),
         "rows": rows,
         "runs": selectors.runs_of(rows),
+        "result": selectors.latest_result(case, runs),
         "known": [row.as_json() for row in rows],
         "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,
@@ -99,7 +101,7 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "may_license": asks and may_manage_documents(request.user, case.benchmark),
         "recipe": recipe,
         "models": sorted({model.model for model in recipe_content(recipe.content).models.values()}) if recipe else [],
-        "is_under_way": is_under_way(case),
+        "is_under_way": any(run.status in DraftingRun.LIVE for run in runs),
     }
 
 

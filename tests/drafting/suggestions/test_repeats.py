@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from drafting.models import Suggestion
+from drafting.models import DraftingRun, Suggestion
 from drafting.suggestions.selectors import panel_rows, waiting_cases
-from drafting.suggestions.services import reject
+from drafting.suggestions.services import put_aside, reject
 from drafting.suggestions.state import words_of
 from rubrics.editor.draft_content import items_of
 from rubrics.services.drafts import open_draft
+from scoring.models import PipelineStep
 from tests import factories
 from tests.drafting.suggestions.drafted import Drafted, own, taken
 from tests.factories import SuggestionFactory
@@ -44,6 +47,46 @@ def test_a_second_run_that_drafts_the_same_offers_it_once() -> None:
     fresh = again(world, texts=[*texts, "Says something that is new"])
     assert offered(world) == [(fresh[0].run_id, number) for number in (1, 2, 3, 4)]
     assert waiting(world) == "4 suggestions"
+
+
+def test_what_was_set_aside_stays_set_aside_when_a_later_run_drafts_it_again() -> None:
+    world = Drafted(3)
+    aside, other, _third = world.suggestions
+    put_aside(suggestion=aside, by=world.author, at=aside.created_at)
+    fresh = again(world, texts=[row.text for row in world.suggestions], citations=aside.citations)
+    run = fresh[0].run_id
+    assert sorted(offered(world)) == [(aside.run_id, aside.number), (run, 2), (run, 3)]
+    shown = {row.suggestion.text: row.suggestion.put_aside for row in panel_rows(world.case)}
+    assert shown[aside.text] is True and shown[other.text] is False
+    # With other passages it is another suggestion.
+    (newest,) = again(world, texts=[aside.text], citations=[{"passage": "another-passage"}])
+    assert sorted(offered(world)) == [(run, 2), (run, 3), (newest.run_id, 1)]
+
+
+def test_the_panel_says_what_the_latest_request_brought(client: Client) -> None:
+    world = Drafted(3)
+    client.force_login(world.author)
+    address = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/suggestions/"
+
+    def result() -> str:
+        page = re.sub(r"<[^>]+>", " ", client.get(address).text.partition("data-result>")[2].partition("</p>")[0])
+        return " ".join(page.split())
+
+    assert result() == ""  # the first one: all are new
+    kept = "Decisions on earlier suggestions are kept, and what was set aside stays set aside."
+    again(world, texts=[row.text for row in world.suggestions])
+    assert result() == f"Nothing new: the latest request only repeats earlier suggestions. {kept}"
+    again(world, texts=[world.suggestions[0].text, "Says something new", "Asks the age", "Asks the age"])
+    assert result() == f"The latest request brought 2 new suggestions. 1 other repeats an earlier one. {kept}"
+    again(world, texts=["Asks the weight"])
+    assert result() == "The latest request brought 1 new suggestion."
+    run = factories.DraftingRunFactory(benchmark=world.benchmark)
+    step = PipelineStep.objects.create(run=run, case=world.case, stage="direct", state="failed")
+    assert result() == "The latest request ended before any suggestion was drafted for this case."
+    PipelineStep.objects.filter(pk=step.pk).update(state="done", output={})
+    assert result() == "Nothing new: the latest request drafted no suggestion for this case."
+    DraftingRun.objects.filter(pk=run.pk).update(status="running")
+    assert result() == ""
 
 
 @pytest.mark.parametrize("how", ["taken", "rejected"])
