@@ -90,6 +90,39 @@ def test_what_names_somebody_is_found_in_its_place(text: str, kind: str, quote: 
     assert str(finding.why)
 
 
+# Reserved by Ofcom for drama: 01632 960000-960999, 0131 496 0000-0999, 020 7946 0000-0999, 028 9649 6000-6999,
+# 029 2018 0000-0999, 07700 900000-900999 and 03069 990000-990999, as people write them.
+UK_NUMBERS = [
+    *("020 7946 0958", "(020) 7946 0958", "020-7946-0958", "0207946 0958", "020 79460958", "02079460958"),
+    *("+44 20 7946 0958", "+44 (0)20 7946 0958", "+442079460958", "0044 20 7946 0958", "020 8123 4567"),
+    *("028 9649 6001", "(029) 2018 0999", "029 2018 0123", "0131 496 0123", "(0131) 496 0123", "0131-496-0123"),
+    *("0191 498 0123", "01632 960123", "(01632) 960123", "01632 960 123", "01632-960123", "+44 1632 960123"),
+    *("07700 900123", "07700 900 123", "07700900123", "+44 7700 900123", "03069 990123"),
+]
+
+
+@pytest.mark.parametrize("number", UK_NUMBERS)
+@pytest.mark.parametrize("before", ["My daughter can ring ", "You can call me on ", "Please call ", "Her number:"])
+def test_a_number_of_the_united_kingdom_is_found(before: str, number: str) -> None:
+    matches = findings(f"{before}{number}, after six.")
+    assert [(finding.kind, finding.quote) for finding in matches] == [("phone", number)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Take 020 mg, then 0.25 to 0.50 mg, 1000 to 2000 units, 0.020 7946",
+        "Sample 020-7946, order 0207946, lot 02079, accession 0131496",
+        "NDC 00093-7146-56 and 0093-7146-01, ISBN 0-19-852663-6, PMID 02079460",
+        "From 2020 to 2046, 0800 to 2000 hours, on days 01-02 and 07-09",
+        "Ratio 02:79:46, score 0207/0946, version 02.0794.6095",
+        "剂量 0.2 mg，每日 0-1-1，编号 0207946",
+    ],
+)
+def test_doses_ids_and_times_are_no_numbers_of_the_united_kingdom(text: str) -> None:
+    assert findings(text) == []
+
+
 @pytest.mark.parametrize("text", NAMES_NOBODY)
 def test_the_numbers_of_medicine_name_nobody(text: str) -> None:
     assert [(finding.kind, finding.quote) for finding in findings(text)] == []
