@@ -98,11 +98,22 @@ def get_coverage_decision(user: AnyUser, slug: str, public_id: str) -> CoverageD
 
     Not on a case whose first rubric ``user`` is writing; an open one only on a case that they read.
     """
-    rows = CoverageDecision.objects.filter(run__benchmark=get_deciding_benchmark(user, slug))
-    rows = rows.but_on_own_drafts(user.pk).filter(step__case__excluded_at=None)
-    rows = rows.filter(Q(answer="") & ~unread_by(user.pk or 0, "step__case") | Q(decided_by=user.pk))
+    rows = _coverage_decisions(user, get_deciding_benchmark(user, slug))
     decision: CoverageDecision = get_object_or_404(rows.select_related("run__benchmark"), public_id=public_id)
     return decision
+
+
+def _coverage_decisions(user: AnyUser, benchmark: Benchmark) -> QuerySet[CoverageDecision]:
+    rows = CoverageDecision.objects.filter(run__benchmark=benchmark)
+    rows = rows.but_on_own_drafts(user.pk).filter(step__case__excluded_at=None)
+    return rows.filter(Q(answer="") & ~unread_by(user.pk or 0, "step__case") | Q(decided_by=user.pk))
+
+
+def open_question_about(user: AnyUser, case: Case) -> CoverageDecision | None:
+    """The first question about the coverage of a case that is open and that ``user`` may answer."""
+    if not Benchmark.objects.filter(decides_in(user), pk=case.benchmark_id).exists():
+        return None
+    return _coverage_decisions(user, case.benchmark).filter(step__case=case, answer="").order_by("pk").first()
 
 
 def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[CoverageRun, Case]:
@@ -165,9 +176,8 @@ def may_see_trials_of(user: AnyUser, case: Case) -> bool:
     """
     if _runs(user, case):
         return True
-    mine = PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
     waiting = NearMissPair.objects.filter(case=case).on_cases_that_count().filter(state=NearMissPair.State.PROPOSED)
-    return not waiting.exclude(Exists(mine)).exists() and may_see_grading_evidence(user, case.benchmark)
+    return not waiting.exclude(Exists(_own_judgements(user))).exists() and may_see_grading_evidence(user, case.benchmark)
 
 
 def _runs(user: AnyUser, case: Case) -> bool:
@@ -187,11 +197,25 @@ def get_pair(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
 def get_pair_to_judge(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
     """A pair on a case that counts which ``user`` has judged, or which needs a judgement on a case that they read."""
     rows = NearMissPair.objects.filter(group__benchmark=get_deciding_benchmark(user, slug)).on_cases_that_count()
-    mine = PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
-    readable = Q(state=NearMissPair.State.PROPOSED) & ~unread_by(user.pk or 0, "case")
-    rows = rows.filter(readable | Exists(mine))
+    rows = rows.filter(_needs_judgement(user) | Exists(_own_judgements(user)))
     pair: NearMissPair = get_object_or_404(rows.select_related("group__benchmark", "case"), public_id=public_id)
     return pair
+
+
+def _needs_judgement(user: AnyUser) -> Q:
+    return Q(state=NearMissPair.State.PROPOSED) & ~unread_by(user.pk or 0, "case")
+
+
+def _own_judgements(user: AnyUser) -> QuerySet[PairJudgement]:
+    return PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
+
+
+def pair_to_judge_of(user: AnyUser, case: Case) -> NearMissPair | None:
+    """The first pair of a case that waits for the judgement of ``user``."""
+    if not Benchmark.objects.filter(decides_in(user), pk=case.benchmark_id).exists():
+        return None
+    rows = NearMissPair.objects.filter(case=case, group__benchmark=case.benchmark_id).on_cases_that_count()
+    return rows.filter(_needs_judgement(user)).exclude(Exists(_own_judgements(user))).order_by("pk").first()
 
 
 def get_making_run(user: AnyUser, slug: str, public_id: str) -> MakingRun:

@@ -26,6 +26,8 @@ def rubric_gaps(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
         "gaps": gaps_of(case, with_coverage=shows_coverage, with_pairs=shows_trials),
         "hides_coverage": not shows_coverage,
         "hides_trials": not shows_trials,
+        "question": None if shows_coverage else access.open_question_about(request.user, case),
+        "pair": None if shows_trials else access.pair_to_judge_of(request.user, case),
         "is_staff": Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists(),
     }
     return render(request, "validation/gaps/gaps.html", context)

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import PhysicianProfile, User
 from rubrics.models import AuthoringRole, Benchmark, Case, Rubric
 from scoring.models import PipelineStep
 from tests.factories import (
@@ -160,6 +160,11 @@ def test_nothing_of_coverage_is_shown_while_a_question_about_the_case_is_open(wa
     page = ward.page(ward.author)
     assert "Physicians still have questions to decide on the coverage of this case." in page
     assert not any(text in page for text in ("Theirs", "judge-model", "Asks about allergies."))
+    assert f'<a href="/b/ward/rubric-coverage/decide/{question.public_id}/">Answer the questions</a>' in page
+    danish = UserFactory()
+    AuthoringRole.objects.create(benchmark=ward.benchmark, user=danish, role=AuthoringRole.Role.AUTHOR)
+    PhysicianProfile.objects.create(user=danish, languages=["da"])
+    assert "Answer the questions" not in ward.page(danish)  # the case is in English
     assert "Asks about allergies." in ward.page(ward.admin)  # who decides nothing
     CoverageDecision.objects.filter(pk=question.pk).update(
         answer="needed", decided_by=ward.author, decided_at=timezone.now()
@@ -271,6 +276,7 @@ def test_errors_that_the_rubric_does_not_notice_and_criteria_that_never_decide(w
     # The pairs wait for her: what became of them would tell her what to say.
     page = ward.page(ward.author)
     assert "shown once you have judged all pairs of this case" in page
+    assert f'<a href="/b/ward/pairs/judge/{noticed.public_id}/">Judge the pairs</a>' in page
     assert not any(text in page for text in ("daily became weekly", "trial-model", "p2 matters"))
     for pair in (noticed, unnoticed, elsewhere):
         judge(pair=pair, answers=DANGEROUS, by=other, at=timezone.now())
@@ -279,7 +285,9 @@ def test_errors_that_the_rubric_does_not_notice_and_criteria_that_never_decide(w
     assert "daily became weekly" in page and "p2 matters" in page
     assert "two became ten" not in page and "of another case" not in page
     never = page.split("Criteria that never decide")[1]
-    assert "1 of 2" in never and "On 2 pairs of this case, none of these criteria" in never
+    # How many pairs the figure rests on is beside it, not only in what unfolds.
+    assert "1 of 2, on 2 pairs" in " ".join(never.partition("</summary>")[0].split())
+    assert "On 2 pairs of this case, none of these criteria" in never
     assert OURS[1] in never and OURS[0] not in never
     assert f"/b/ward/pair-runs/{run.public_id}/" not in page  # a page of those who run the benchmark
     assert f"/b/ward/pair-runs/{run.public_id}/" in ward.page(ward.admin)
@@ -296,4 +304,5 @@ def test_an_author_whose_group_grades_sees_nothing_of_pairs(ward: Ward) -> None:
     member(group, user=ward.author)
     make_batch(group)
     page = ward.page(ward.author)
+    assert "Judge the pairs" not in page  # she has judged it
     assert "two became ten" not in page and "your groups have no open batch" in page
