@@ -45,17 +45,15 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
     return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
 
 
-def get_annotated_benchmark(user: AnyUser, slug: str) -> Benchmark:
-    """The benchmark, for active members of its expert groups and for former annotators, whose work there has ended."""
-    member = Membership.objects.filter(
-        Q(active=True) | Q(role=Membership.Role.ANNOTATOR), user=user.pk, group__benchmark=OuterRef("pk")
-    )
+def get_benchmark_of_work(user: AnyUser, slug: str) -> Benchmark:
+    """The benchmark, for members of its expert groups and for former members, whose work there has ended."""
+    member = Membership.objects.filter(user=user.pk, group__benchmark=OuterRef("pk"))
     return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
 
 
-def former_annotator(user: AnyUser, benchmark: Benchmark | None = None) -> QuerySet[Membership]:
-    """The person's ended parts as an annotator, in one benchmark or in all."""
-    rows = Membership.objects.filter(user=user.pk, role=Membership.Role.ANNOTATOR, active=False)
+def ended_memberships(user: AnyUser, benchmark: Benchmark | None = None) -> QuerySet[Membership]:
+    """The person's roles in expert groups that have ended, in one benchmark or in all."""
+    rows = Membership.objects.filter(user=user.pk, active=False)
     return rows if benchmark is None else rows.filter(group__benchmark=benchmark)
 
 

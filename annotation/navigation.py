@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
+    from annotation.models import Membership
     from annotation.selectors.workload import Workload
     from consilium.core.todo import Todo
     from rubrics.models import Benchmark
@@ -145,16 +146,23 @@ def _action(load: Workload) -> tuple[navigation.Text, str] | None:
 
 
 def starts(user: User) -> Iterable[str]:
-    """*My work* in each benchmark in which ``user`` has a part or, if they have none, in which theirs has ended."""
-    from annotation.access import former_annotator
+    """*My work* in each benchmark in which ``user`` has a part."""
     from annotation.models import Membership
 
-    active = Membership.objects.filter(user=user.pk, active=True)
-    for memberships in (active, former_annotator(user)):
-        slugs = list(memberships.order_by().values_list("group__benchmark__slug", flat=True).distinct())
-        if slugs:
-            return [reverse("annotation:work-in", args=[slug]) for slug in slugs]
-    return []
+    return _work_pages(Membership.objects.filter(user=user.pk, active=True))
+
+
+def last_starts(user: User) -> Iterable[str]:
+    """*My work* where an admin has ended the part of ``user``: what they submitted is there."""
+    from annotation.access import ended_memberships
+
+    pages = _work_pages(ended_memberships(user))
+    return [reverse("annotation:work")] if len(pages) > 1 else pages
+
+
+def _work_pages(memberships: QuerySet[Membership]) -> list[str]:
+    slugs = memberships.order_by().values_list("group__benchmark__slug", flat=True).distinct()
+    return [reverse("annotation:work-in", args=[slug]) for slug in slugs]
 
 
 def todos(user: User) -> Iterable[Todo]:
@@ -168,6 +176,7 @@ def register() -> None:
     """Register the entries, roles, cards and what waits."""
     navigation.register_roles(roles)
     navigation.register_start(starts)
+    navigation.register_start(last_starts, last=True)
     todo.register(todos)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(run_cards)

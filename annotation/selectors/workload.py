@@ -138,7 +138,7 @@ class Workload:
     checks_due: date | None = None  # the earliest due date of a check
     unread: int = 0  # responses in languages that this person does not read
     unread_new: int = 0  # of these, those that were not begun
-    was_annotator: bool = False  # without a role now; an admin ended their work in a group
+    has_ended: bool = False  # they have no role now: an admin ended it
     spent: dict[str, tuple[int, int]] = field(default_factory=dict)  # kind of work → seconds, of finished pieces
 
     def seconds_of(self, kind: str, pieces: int) -> int | None:
@@ -203,14 +203,14 @@ class Workload:
     def state(self) -> str:
         """Why there is nothing to grade; empty where there is something to do.
 
-        ``no_group``, ``ended`` (an admin ended their work as an annotator), ``other_part`` (only checks, adjudicates),
+        ``no_group``, ``ended`` (an admin ended their work in a group), ``other_part`` (only checks, adjudicates),
         ``held_back`` (`Eligibility` has the reason), ``none`` (no batch yet), ``paused``, ``locked`` and ``barred``
         (see `BatchWork`), ``waiting`` (for a checker), ``done``.
         """
         if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
             return ""
         if not self.roles and not self.batches:
-            return "ended" if self.was_annotator else "no_group"
+            return "ended" if self.has_ended else "no_group"
         if self.held_back:
             return "held_back"
         if not self.batches and not self.labels and not self.writing:
@@ -255,7 +255,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_due=min((due for due in due_dates if due is not None), default=None),
         unread=sum(row.unread for row in work.values()),
         unread_new=sum(row.unread_new for row in work.values()),
-        was_annotator=not roles and access.former_annotator(user, benchmark).exists(),
+        has_ended=not roles and access.ended_memberships(user, benchmark).exists(),
         spent=spent,
     )
 

@@ -26,7 +26,7 @@ def work(request: SignedInRequest) -> HttpResponse:
 @signed_in
 def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
     """The physician's work in one benchmark, or what they submitted before their work there ended."""
-    return _page(request, access.get_annotated_benchmark(request.user, slug))
+    return _page(request, access.get_benchmark_of_work(request.user, slug))
 
 
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:

@@ -106,6 +106,7 @@ _role_sources: list[Callable[[User, Any], Iterable[str]]] = []
 _home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
 _action_sources: list[Callable[[User], Iterable[HomeAction]]] = []
 _start_sources: list[Callable[[User], Iterable[str]]] = []
+_last_start_sources: list[Callable[[User], Iterable[str]]] = []
 
 
 def register(
@@ -147,18 +148,21 @@ def register_home_actions(source: Callable[[User], Iterable[HomeAction]]) -> Non
         _action_sources.append(source)
 
 
-def register_start(source: Callable[[User], Iterable[str]]) -> None:
+def register_start(source: Callable[[User], Iterable[str]], *, last: bool = False) -> None:
     """Add a source of pages on which people begin: ``source(user)`` gives the addresses of those of this person.
 
     Whoever has a single one is led there from the home page. An empty address keeps them on the home page.
+    ``last``: it is asked only where no other source has a page.
     """
-    if source not in _start_sources:
-        _start_sources.append(source)
+    sources = _last_start_sources if last else _start_sources
+    if source not in sources:
+        sources.append(source)
 
 
 def start_page(user: User) -> str:
     """The page on which ``user`` begins, if there is only one; else empty, which is the home page."""
     pages = {page for source in _start_sources for page in source(user)}
+    pages = pages or {page for source in _last_start_sources for page in source(user)}
     return pages.pop() if len(pages) == 1 else ""
 
 

@@ -91,7 +91,7 @@ def test_all_languages_that_too_few_read_are_named_at_once() -> None:
     assert "No checker of the group reads Chinese, German, but a secondary check is required." in refused
 
 
-def test_who_graded_a_response_in_another_group_is_said_so() -> None:
+def test_grading_in_another_group_is_the_reason_given() -> None:
     workshop = build_workshop(responses=1)
     row = Assignment.objects.get()
     decide(row)

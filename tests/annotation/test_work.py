@@ -17,7 +17,7 @@ from annotation.selectors.reviews import amendments_of
 from annotation.selectors.workload import workload
 from annotation.services import slots
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.factories import ExpertGroupFactory, UserFactory, decide
+from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, ExpertGroupFactory, UserFactory, decide
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -64,6 +64,8 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     ended = build_workshop()
     services.set_member_active(membership=Membership.objects.get(user=ended.annotator), active=False)
     states["ended"] = ended.annotator
+    services.set_member_active(membership=Membership.objects.get(user=ended.adjudicator), active=False)
+    assert workload(ended.adjudicator).state == "ended"
     states["other_part"] = group.people["checker"][0]
     waiting = build_workshop(check_policy="all")
     hand_in(waiting)
@@ -123,6 +125,12 @@ def test_a_stopped_annotator_reads_what_they_submitted_and_changes_nothing() -> 
     assert client.get(f"/work/{unfinished.public_id}/").status_code == 404
     for action in ("submit", "undo"):
         assert client.post(f"/work/{row.public_id}/{action}/").status_code == 404
+    # Who has another role begins on the home page, as before.
+    benchmark = BenchmarkFactory()
+    BenchmarkRoleFactory(benchmark=benchmark, user=workshop.annotator, role="researcher")
+    home = client.get("/")
+    assert home.status_code == 200
+    assert f'href="/b/{benchmark.slug}/"' in home.content.decode()
     # Somebody who was never an annotator there still reaches nothing.
     client.force_login(UserFactory())
     assert client.get(here).status_code == 404
