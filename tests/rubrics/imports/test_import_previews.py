@@ -325,6 +325,8 @@ def test_in_the_browser_a_workbook_is_mapped_previewed_and_imported(
     expect(page.get_by_role("link", name="cases.xlsx")).to_be_visible()
     expect(page.get_by_role("link", name="verdicts.csv")).to_be_hidden()
     page.locator("input[type=file]").set_input_files(tmp_path / "cases.xlsx")
+    # A table is always previewed first, so there is one button for it.
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_hidden()
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_role("heading", name="Preview: nothing has been saved yet")).to_be_visible(timeout=WAIT_MS)
     expect(page.locator(".notice.error")).to_contain_text("User’s question")

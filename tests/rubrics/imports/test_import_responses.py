@@ -123,7 +123,9 @@ def test_a_response_never_changes(tmp_path, benchmark) -> None:
     assert fault.startswith("line 1, external_id: ")
     assert "give it a new sample number or the name of a new candidate" in fault
     # Both ways work.
-    run(write(tmp_path / "r.jsonl", [{**row, "response": "y", "sample": 1}, {**row, "response": "y", "candidate": "n"}]))
+    run(
+        write(tmp_path / "r.jsonl", [{**row, "response": "y", "sample": 1}, {**row, "response": "y", "candidate": "n"}])
+    )
     Response.objects.exclude(candidate__name="m", sample=0).delete()
     assert Response.objects.get().text == "x"
 
