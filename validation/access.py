@@ -177,7 +177,9 @@ def may_see_trials_of(user: AnyUser, case: Case) -> bool:
     if _runs(user, case):
         return True
     waiting = NearMissPair.objects.filter(case=case).on_cases_that_count().filter(state=NearMissPair.State.PROPOSED)
-    return not waiting.exclude(Exists(_own_judgements(user))).exists() and may_see_grading_evidence(user, case.benchmark)
+    return not waiting.exclude(Exists(_own_judgements(user))).exists() and may_see_grading_evidence(
+        user, case.benchmark
+    )
 
 
 def _runs(user: AnyUser, case: Case) -> bool:

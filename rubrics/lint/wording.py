@@ -27,13 +27,20 @@ _EXAMPLES = re.compile(
 _acts = "|".join(sorted(words.ACTS_OF_A_RESPONSE - words.BOTH, key=len, reverse=True))
 _SECOND_ACT = re.compile(
     r"(?P<join>\s*[,;]?\s+(?:and then|and also|and|as well as|then|but also)\s+(?:also\s+|then\s+)?|\s*;\s*)"
-    rf"(?P<act>(?:[a-z]+ly\s+)?(?:{_acts}))\b(?!\s*(?:of|and|,|\)|$))",
+    rf"(?P<act>(?:[a-z]+ly\s+)?(?:(?:{_acts})\b(?!\s*(?:of|and|,|\)|$))|(?:warns|informs|reminds|tells)\s+of\b))",
     re.IGNORECASE,
 )
 # “Advises to have her INR measured and to avoid ibuprofen”: of what is advised, two acts.
 _SECOND_ADVICE = re.compile(
     rf"\bto (?:{words.ADVISED_ACTS})\b[^.;:\0]*?(?P<join>,?\s+and(?:\s+also)?\s+)"
     rf"(?P<act>to\s+(?:{words.ADVISED_ACTS}))\b",
+    re.IGNORECASE,
+)
+# “Advises contacting the clinic and having potassium checked”; “before eating and drinking” is one condition.
+_SECOND_GERUND = re.compile(
+    rf"\b(?:advises|recommends|suggests|proposes)\s+(?:{words.ADVISED_GERUNDS})\b"
+    rf"(?:(?!\b(?:before|after|while|when|without|of|than|by|for|about|against)\s+\w+ing\b)[^.,;:\0])*?"
+    rf"(?<!ing)(?P<join>,?\s+and(?:\s+(?:also|then))?\s+)(?P<act>{words.ADVISED_GERUNDS})\b",
     re.IGNORECASE,
 )
 _SECOND_SENTENCE = re.compile(rf"(?P<join>[.!?]\s+)(?P<act>(?:It\s+|Also\s+|Also,\s+)?(?:{_acts}))\b", re.IGNORECASE)
@@ -134,13 +141,14 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
         # A condition with a second act (“if the response states …”) is one test.
         second = _SECOND_ACT.search(plain, 3) or _SECOND_SENTENCE.search(plain, 3)
     first_end = second.start() if second else 0
-    if second is None and (second := (_ZH_SECOND_ADVICE if chinese else _SECOND_ADVICE).search(plain)):
+    advice = (_ZH_SECOND_ADVICE,) if chinese else (_SECOND_ADVICE, _SECOND_GERUND)
+    if second is None and (second := next((match for each in advice if (match := each.search(plain))), None)):
         first_end = second.start("join")
     if second and first_end > 2:
         before, after = text[:first_end].strip(" ,;，；。."), text[second.start("act") :].strip()
         fix = None
         # The second part of what is advised lacks the words that say who advises it: its author splits it.
-        is_whole = second.re not in (_SECOND_ADVICE, _ZH_SECOND_ADVICE)
+        is_whole = second.re not in advice
         if is_whole and before and after and "\0" not in plain[first_end : second.end()]:
             stop = "。" if chinese else "."
             whole = f"{before}{stop}" if after.endswith(stop) else before

@@ -81,6 +81,18 @@ ADVISED_ACTS = (
     "undergo|check|measure|monitor|repeat|test|ask|tell|inform|bring|keep|drink|eat|rest|limit|reduce|increase|switch|"
     "change|schedule|book|arrange|refer|order|consult|discuss|report|attend|come"
 )
+_DOUBLED = frozenset(_listed("stop begin get refer"))
+# Of these a gerund that follows may be the object: “stopping smoking and drinking” is no second act.
+_WITH_GERUND = frozenset(_listed("avoid stop withhold discontinue continue start begin keep limit reduce discuss"))
+
+
+def _gerund(verb: str) -> str:
+    if verb in _DOUBLED:
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb[:-1] if re.search('[^e]e$', verb) else verb}ing"
+
+
+ADVISED_GERUNDS = "|".join(_gerund(verb) for verb in ADVISED_ACTS.split("|") if verb not in _WITH_GERUND)
 ZH_ADVISED_ACTS = (
     "停用|停服|停药|停止|暂停|服用|使用|改用|换用|口服|注射|补充|监测|检测|检查|复查|化验|测量|就诊|就医|前往|拨打|联系|"
     "随访|复诊|减量|增加|减少|戒烟|戒酒|休息|饮水|避开"

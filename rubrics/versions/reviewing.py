@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
+from consilium.core.phrases import Phrase
 from rubrics import access, cited, origins
+from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import waivers_of
 from rubrics.lint import lint
@@ -105,6 +107,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
     in_review = rubric.status == Rubric.Status.IN_REVIEW
     approvers = [row for row in reviews if row.outcome == RubricReview.Outcome.APPROVED and row.digest == draft.digest]
     hidden = origins.is_hidden_from(user, rubric)
+    shown_citations = cited.describe(case.benchmark, [*diff.citations, *Diff(since.lines).citations])
     return {
         "suggested": None if hidden else origins.describe(case.benchmark, diff.suggestions),
         "turns": turns_of(case),
@@ -113,11 +116,11 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
-        "cited": cited.describe(case.benchmark, [*diff.citations, *Diff(since.lines).citations]),
+        "cited": shown_citations,
         "rows": rows,
         # The first of the criteria that are as they were, below those that changed.
         "first_unchanged": len(changed) + 1 if changed and len(changed) < len(rows) else 0,
-        "problems": _problems(rows),
+        "problems": _problems(rows, shown_citations),
         "n_unchanged": len(rows) - len(changed),
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,
@@ -137,14 +140,22 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
     }
 
 
-def _problems(rows: Sequence[Row]) -> list[tuple[int, Remark]]:
-    """The remarks that are problems, by the place of their criterion; a placeholder is in the way by itself."""
-    problems = [
-        (row.line.new_place or 0, remark)
-        for row in rows
-        for remark in row.remarks
-        if remark.severity == PROBLEM and remark.rule != "placeholder"
-    ]
+def _problems(rows: Sequence[Row], shown: Mapping[Citation, cited.ShownCitation]) -> list[tuple[int, str]]:
+    """What is wrong but keeps nothing from review, by the place of its criterion.
+
+    They are the remarks that are problems, and citations of superseded editions. A placeholder is in the way by itself.
+    """
+    problems: list[tuple[int, str]] = []
+    for row in rows:
+        if row.line.new is None or row.line.new_place is None:
+            continue
+        problems += [
+            (row.line.new_place, remark.why)
+            for remark in row.remarks
+            if remark.severity == PROBLEM and remark.rule != "placeholder"
+        ]
+        if any(each in shown and shown[each].is_superseded for each in row.line.new.citations):
+            problems.append((row.line.new_place, Phrase("It cites a superseded edition of a document.")))
     return sorted(problems, key=lambda problem: problem[0])
 
 

@@ -144,7 +144,9 @@ def test_a_citation_survives_a_lost_connection_and_is_removed_and_brought_back(
     # Without a connection nothing can be searched, and the drawer says so.
     keys.press("Alt+e")
     drawer.locator("[data-query]").fill("fever")
-    expect(drawer.locator("[data-status]")).to_contain_text("This could not be read")
+    expect(drawer.locator("[data-status]")).to_have_text(
+        "You are offline. This can be read once the connection is restored."
+    )
     keys.press("Escape")
     assert stored()[0][2] == []
     page.context.set_offline(False)

@@ -125,6 +125,7 @@ class PairFileForm(GroupForm):
     field_order = ["file", "group", "judgements"]
 
 
+CHOOSE_YES_NO = _("Choose “Yes” or “No”.")
 YES_NO = [("yes", pgettext_lazy("answer", "Yes")), ("no", pgettext_lazy("answer", "No"))]
 
 
@@ -132,13 +133,22 @@ class JudgementForm(forms.Form):
     """What a physician says about a pair."""
 
     single = forms.ChoiceField(
-        label=_("Does the second text contain exactly one error?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Does the second text contain exactly one error?"),
+        choices=YES_NO,
+        widget=forms.RadioSelect,
+        error_messages={"required": CHOOSE_YES_NO},
     )
     harm = forms.ChoiceField(
-        label=_("How much harm could it do?"), choices=PairJudgement.Harm.choices, widget=forms.RadioSelect
+        label=_("How much harm could it do?"),
+        choices=PairJudgement.Harm.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": _("Choose how much harm it could do.")},
     )
     flaw = forms.ChoiceField(
-        label=_("Does the first text itself have a flaw?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Does the first text itself have a flaw?"),
+        choices=YES_NO,
+        widget=forms.RadioSelect,
+        error_messages={"required": CHOOSE_YES_NO},
     )
     note = forms.CharField(
         label=_("Note"), max_length=MAX_NOTE_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 2})

@@ -59,10 +59,13 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     ]
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
-    # The menu leads to the page where a draft can be discarded.
+    # The menu leads to the page where a draft can be discarded, and to its question whether to do so.
     review = place.replace("/rubric/", "/review/")
-    link = rf'<a id="read-draft" href="{review}"\s*>\s*Read as the reviewer, or discard the draft'
-    assert re.search(link, page)
+    assert re.search(rf'<a data-of-draft href="{review}"\s*>\s*Read as the reviewer\s*</a>', page)
+    assert re.search(rf'<a data-of-draft href="{review}\?discard=1"\s*>\s*Discard draft\s*</a>', page)
+    question = re.compile(r'<dialog class="dialog" id="discard" aria-labelledby="discard-title"\s*(data-open)?\s*>')
+    assert question.search(client.get(f"{review}?discard=1").text).group(1) == "data-open"  # type: ignore[union-attr]
+    assert question.search(client.get(review).text).group(1) is None  # type: ignore[union-attr]
     assert client.get(f"{place}draft/?version=2").status_code == 204
 
 

@@ -260,7 +260,7 @@ def test_the_dialog_that_sends_asks_anew_what_is_missing(new_page: Callable[...,
     watch.allow("409", "ERR_INTERNET_DISCONNECTED")
     page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
     expect(page.locator("#editor[data-ready]")).to_be_visible()
-    read = page.get_by_role("link", name="Read as the reviewer, or discard the draft")
+    read = page.get_by_role("link", name="Read as the reviewer")
     menu = page.locator(".rubric-bar details[data-menu] summary")
     menu.click()
     expect(page.get_by_role("link", name="Basis of each criterion")).to_be_visible()

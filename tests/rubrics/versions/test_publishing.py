@@ -377,6 +377,7 @@ def test_a_placeholder_is_neither_sent_nor_published_and_problems_are_listed(cas
     dialog = refused.content.decode().partition('id="send"')[2].partition("</dialog>")[0]
     assert "1 problem in the text is still open: Criterion 1: It asks for two things at once" in strip(dialog)
     assert "placeholder" not in dialog
+    assert "What changed, and why required" in strip(dialog)  # of a published rubric
 
     # One that came into review before this rule.
     Rubric.objects.filter(pk=rubric.pk).update(status="in_review")

@@ -106,7 +106,7 @@ async function load(method, address = pane.dataset.address ?? "") {
     say("");
     return true;
   } catch {
-    say(words("unread"));
+    say(words(navigator.onLine ? "unread" : "no_connection"));
     return false;
   }
 }

@@ -36,6 +36,14 @@ export function hasUnknown(items) {
 }
 
 /**
+ * @param {import("./rubric_model.js").Item} item
+ * @returns {boolean} whether it is known to cite an edition that a later one supersedes
+ */
+export function citesSuperseded(item) {
+  return item.citations.some((citation) => known.get(citationKey(citation))?.superseded);
+}
+
+/**
  * A citation as a chip, with a button that removes it.
  * @param {Citation} citation
  * @param {number} place among the citations of its item

@@ -57,6 +57,9 @@ function parametersOf(drawer) {
   return parameters.toString();
 }
 
+/** Why something could not be read. */
+const unread = () => words(navigator.onLine ? "unread" : "no_connection");
+
 /** @param {string} text empty where there is nothing to say */
 function say(text) {
   if (dialog) find(dialog, "[data-status]", HTMLElement).textContent = text;
@@ -112,7 +115,7 @@ async function load(drawer) {
     say("");
     return true;
   } catch {
-    say(words("unread"));
+    say(unread());
     return false;
   }
 }
@@ -134,7 +137,7 @@ async function search() {
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
   if (status !== 200 || !Array.isArray(body?.hits)) {
     show([]);
-    say(body?.detail ?? words("unread")); // the index may be under construction
+    say(body?.detail ?? unread()); // the index may be under construction
     return;
   }
   answered = parameters;
@@ -272,7 +275,7 @@ export async function citeNewer(id, place) {
   const item = findItem(id);
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
   if (status !== 200 || !item?.citations.some((citation) => citationKey(citation) === key)) {
-    if (status !== 200) toast(words("unread"), "warning");
+    if (status !== 200) toast(unread(), "warning");
     return;
   }
   if (!body?.citation) {

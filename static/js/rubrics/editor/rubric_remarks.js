@@ -2,6 +2,7 @@
 /* Remarks below the rows: of the lint, which the server runs, of reviewers and of graders. */
 import { element } from "../../core/page.js";
 import { ask } from "../../core/server.js";
+import { citesSuperseded } from "./rubric_cited.js";
 import { showProblems } from "./rubric_missing.js";
 import { field, list, rowOf, showNotes } from "./rubric_rows.js";
 import { editor, findItem, placeOf, refusedPoints, remember, remembered, start, state, words } from "./rubric_state.js";
@@ -54,13 +55,15 @@ export function lintSoon(wait = LINT_MS) {
 
 /** Placeholders and names of people keep the rubric from being sent, and are among what is missing. */
 const problems = () =>
-  state.items.flatMap(({ id }, place) =>
-    remarksOf(id)
-      .filter(({ severity, rule }) => severity === "problem" && !STOPPING.includes(rule))
-      .map(({ why }) => ({ line: place + 1, field: "text", message: why })),
-  );
+  state.items.flatMap((item, place) => {
+    const own = remarksOf(item.id).filter(({ severity, rule }) => severity === "problem" && !STOPPING.includes(rule));
+    const texts = own.map(({ why }) => why);
+    if (citesSuperseded(item)) texts.push(words("cites_superseded"));
+    return texts.map((message) => ({ line: place + 1, field: "text", message }));
+  });
 
 export async function lint() {
+  showProblems(problems());
   if (!state.items.length || !navigator.onLine) return;
   requests += 1;
   const request = requests;

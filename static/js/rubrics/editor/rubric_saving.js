@@ -1,7 +1,7 @@
 // @ts-check
 /* Saving of a rubric: the whole list with the version that was seen. Where somebody else saved in between, both are
    merged, and the person is asked about what both changed. */
-import { element, find } from "../../core/page.js";
+import { element, find, findAll } from "../../core/page.js";
 import { ownResults, SaveQueue } from "../../core/save_queue.js";
 import { showSaving } from "../../core/save_status.js";
 import { SaveStore } from "../../core/save_store.js";
@@ -92,7 +92,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     const saved = lastSaved ? words("saved").replace("TIME", clock(lastSaved)) : words("saves");
     const isAtRest = state === "saved" || state === "unchanged" || state === "early";
     showSaving(savedBox, state, isAtRest ? saved : words(state));
-    element("read-draft", HTMLElement).hidden = draftId === null;
+    for (const link of findAll(document, "[data-of-draft]", HTMLElement)) link.hidden = draftId === null;
     if (isDirty()) return;
     const due = [...awaited];
     awaited.clear();

@@ -230,7 +230,7 @@ function mergeWith(theirs, current, { base, version: seen }) {
   // The common origin is kept until the person has chosen, so that a later page asks again.
   queue.rebase(own, seen, { state: read(), base });
   conflicts = both;
-  problem = words("problem");
+  problem = words("asked");
   showDifferences(both, mine, theirs);
   queue.ask(own, { ...current, version: current.version });
   dialog.showModal();
