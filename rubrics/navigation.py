@@ -144,10 +144,10 @@ def todos(user: User) -> Iterator[Todo]:
         to_reword = criteria_to_reword(user, benchmark)
         criteria = ngettext("%(n)d criterion", "%(n)d criteria", to_reword) % {"n": to_reword}
         rows: list[tuple[navigation.Text, int, str, navigation.Text, str]] = [
-            (_("Returned to you"), mine.returned, "", _("Continue writing"), url),
+            (_("Returned to you"), mine.returned, "", _("Continue writing"), _returned_at(mine, benchmark) or url),
             (_("To review"), mine.reviews, "", _("Review"), reviews),
             (_("To reword"), to_reword, criteria, _("Show the criteria"), url),
-            (_("Your drafts"), mine.drafts, "", _("Continue writing"), url),
+            (_("Your drafts"), mine.drafts, "", _("Continue writing"), _draft_at(mine, benchmark) or url),
             *((label, number, _cut(number), _("Show the cases"), url) for label, number in of_cases.items()),
         ]
         for task, number, words, button, address in rows:
@@ -180,8 +180,20 @@ def starts(user: User) -> Iterator[str]:
 def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]:
     """The author's own unfinished work comes before reviews of what others wrote."""
     if mine.returned or mine.drafts:
-        return _("Continue writing"), reverse("rubrics:write", args=[benchmark.slug])
+        own = _returned_at(mine, benchmark) or _draft_at(mine, benchmark) if mine.returned + mine.drafts == 1 else ""
+        return _("Continue writing"), own or reverse("rubrics:write", args=[benchmark.slug])
     return _("Review"), reverse("rubrics:reviews", args=[benchmark.slug])
+
+
+def _returned_at(mine: Waiting, benchmark: Benchmark) -> str:
+    """The page of the rubric that was returned, where it is the only one; else empty."""
+    return reverse("rubrics:write-rubric", args=[benchmark.slug, mine.returned_case]) if mine.returned == 1 else ""
+
+
+def _draft_at(mine: Waiting, benchmark: Benchmark) -> str:
+    """The page of the draft, where it is the only one: of the rubric, or of a case without one; else empty."""
+    view = "rubrics:write-rubric" if mine.has_rubric else "rubrics:write-case"
+    return reverse(view, args=[benchmark.slug, mine.draft_case]) if mine.drafts == 1 else ""
 
 
 def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
 from accounts.unread_cases import unread_by
@@ -26,6 +26,9 @@ class Waiting:
     returned: int = 0
     drafts: int = 0
     reviews: int = 0
+    returned_case: str = ""  # the public id of one of the returned
+    draft_case: str = ""  # of one of the drafts
+    has_rubric: bool = True  # whether a rubric of ``draft_case`` is being written
 
     @property
     def any(self) -> bool:
@@ -194,12 +197,21 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
             returned=Count("pk", filter=returned_to(user)),
             drafts=Count("pk", filter=drafts_of(user)),
             waiting=Count("pk", filter=to_review_by(user)),
+            returned_case=Min("case__public_id", filter=returned_to(user)),
+            draft_case=Min("case__public_id", filter=drafts_of(user)),
         )
     )
     begun_cases = cases_without_rubric(user).filter(benchmark__in=benchmarks)
-    begun = dict(begun_cases.order_by().values_list("benchmark").annotate(number=Count("pk")))
-    by_benchmark = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
-    return {
-        key: Waiting(waiting.returned, waiting.drafts + begun.get(key, 0), waiting.reviews)
-        for key, waiting in ((key, by_benchmark.get(key, Waiting())) for key in benchmarks)
+    rows = begun_cases.order_by().values_list("benchmark").annotate(number=Count("pk"), case=Min("public_id"))
+    begun = {benchmark: (number, case) for benchmark, number, case in rows}
+    by_benchmark = {
+        key: Waiting(returned, drafts, reviews, returned_case or "", draft_case or "")
+        for key, returned, drafts, reviews, returned_case, draft_case in counted
     }
+    waiting = {}
+    for key in benchmarks:
+        mine, (number, case) = by_benchmark.get(key, Waiting()), begun.get(key, (0, ""))
+        has_rubric = bool(mine.draft_case) or not case
+        draft_case = mine.draft_case or case
+        waiting[key] = replace(mine, drafts=mine.drafts + number, draft_case=draft_case, has_rubric=has_rubric)
+    return waiting

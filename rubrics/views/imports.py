@@ -17,6 +17,7 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
+from consilium.core.languages import language_name
 from rubrics import access, services
 from rubrics.acuity.schemes import BY_LABELS
 from rubrics.forms import ImportForm
@@ -158,10 +159,14 @@ VALUES = {
 def _options(job: ImportJob) -> list[tuple[object, object]]:
     """What was chosen with the file, in words."""
     return [
-        (label, VALUES.get((name, job.options[name]), job.options[name]))
+        (label, language_name(job.options[name]) if name == "language" else _value(name, job.options[name]))
         for name, label in OPTIONS.items()
         if name in job.options
     ]
+
+
+def _value(name: str, value: str) -> object:
+    return VALUES.get((name, value), value)
 
 
 def import_context(job: ImportJob) -> dict[str, object]:

@@ -147,7 +147,7 @@ def test_a_document_shows_its_editions_its_licence_and_its_age(collection: Colle
     assert "Edition 2" in old
     assert "unknown, so no use is allowed" in old
     assert "15 mg/kg of paracetamol" in old
-    assert "planned to review it by 2020-01-01" in words(client.get(f"{DOCUMENTS}{documents['overdue'].public_id}/"))
+    assert "planned to review it by 1 Jan. 2020" in words(client.get(f"{DOCUMENTS}{documents['overdue'].public_id}/"))
     assert "This document was retired on" in words(client.get(f"{DOCUMENTS}{documents['leaflet'].public_id}/"))
     services.change_licence(document=documents["new"], terms=LicenceTerms(licence="CC-BY-4.0", may_send=True))
     new = words(client.get(f"{DOCUMENTS}{documents['new'].public_id}/"))
@@ -446,7 +446,10 @@ def test_a_refused_import_lists_its_errors_first_and_asks_for_the_file_again(col
     assert "The review cannot be due before the document was published." in words(dates)
     assert not ImportJob.objects.exists()
     assert post(language="西班牙语", published_on="2026-01-31", review_by="2026-01-31").status_code == 302
-    assert ImportJob.objects.get().options["language"] == "es"
+    job = ImportJob.objects.get()
+    assert job.options["language"] == "es"
+    page = words(client.get(f"/b/{collection.benchmark.slug}/imports/{job.public_id}/"))
+    assert "Language Spanish" in page
 
 
 def test_the_language_of_a_document_is_shown_by_name_and_stored_by_code(collection: Collection) -> None:

@@ -91,6 +91,10 @@ def test_authors_of_a_rubric_that_cites_a_superseded_edition_see_it_in_their_lis
     draft = open_draft(case=case, by=other, at=timezone.now()).draft
     assert (listed(author), listed(other)) == ([], [line])
     assert [row.address for row in waiting_for(other, case.benchmark, case)] == [f"/b/b/write/{case.public_id}/rubric/"]
+    # The dialog that sends it to review says so as well.
+    dialog = client.get(f"/b/b/write/{case.public_id}/review/").text.partition('id="send"')[2]
+    sentence = "Criterion 1: It cites a superseded edition of a document."
+    assert sentence in " ".join(dialog.partition("</dialog>")[0].split())
     items = items_of(draft.content)
     newer = cite(new.passages.get(), "an ECG")
     citation = Citation(newer["passage"], newer["start"], newer["end"], newer["quote"])

@@ -16,6 +16,7 @@ from playwright.sync_api import Page
 
 from rubrics import waiting
 from rubrics.editor.draft_content import items_of
+from rubrics.models import Case, Rubric
 from rubrics.navigation import todos
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import return_draft, send_to_review
@@ -91,6 +92,25 @@ def test_home_lists_each_kind_of_work_of_an_author_with_its_number(world: PairWo
         "Suggestions to decide": "1 case",
     }
     assert sorted(rows) == sorted(KINDS)
+
+
+def test_the_only_draft_is_opened_and_of_several_the_list(world: PairWorld) -> None:
+    author = world.physicians[0]
+
+    def addresses() -> dict[str, str]:
+        return {str(row.task): row.url for row in todos(author) if row.task in ("Returned to you", "Your drafts")}
+
+    def place(key: str) -> str:
+        return f"/b/worked/write/{Case.objects.get(key=key).public_id}/"
+
+    assert addresses() == {
+        "Returned to you": f"{place('sent-back')}rubric/",
+        "Your drafts": f"{place('my-draft')}rubric/",
+    }
+    case = factories.CaseFactory(benchmark=world.benchmark, key="begun", rubric=0, created_by=author)
+    assert addresses()["Your drafts"] == "/b/worked/write/#waiting"
+    Rubric.objects.get(case__key="my-draft", status="draft").delete()
+    assert addresses()["Your drafts"] == f"/b/worked/write/{case.public_id}/"  # a case without a rubric
 
 
 def test_writing_lists_the_same_kinds_with_work_of_other_pages(world: PairWorld) -> None:
