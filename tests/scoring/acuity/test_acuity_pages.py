@@ -463,8 +463,8 @@ def test_samples_that_a_file_does_not_have_are_named(staff: Client) -> None:
     assert note in text(staff, f"/b/bench/imports/{done.public_id}/")
     assert "short in total" not in preview(staff, jsonl(*rows[:3]), candidate="N")[1]
     # A line that is refused is no sample that the file lacks: its preview names the line alone.
-    page = preview(staff, jsonl(*rows) + b'{"case_id": 2, "run_id": 3\n', candidate="O")[1]
-    assert "Line 9" in page and "short in total" not in page
+    page = preview(staff, jsonl(*rows, rows[0]), candidate="O")[1]
+    assert "Fix the errors below." in page and "short in total" not in page
 
 
 def test_readings_that_are_labels_of_several_levels_are_named(staff: Client) -> None:
