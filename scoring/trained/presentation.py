@@ -95,7 +95,7 @@ def _cautions(card: dict[str, Any]) -> Iterator[str]:
     if kappa["low"] is not None and kappa["low"] <= 0:
         ends = {"value": shown, "low": written(kappa["low"], 3), "high": written(kappa["high"], 3)}
         if kappa["value"] <= 0:
-            yield _("It is no better than chance on these decisions: kappa %(value)s (%(low)s to %(high)s).") % ends
+            yield _("It is not better than chance on these decisions: kappa %(value)s (%(low)s to %(high)s).") % ends
         else:
             yield (
                 _(
@@ -105,7 +105,7 @@ def _cautions(card: dict[str, Any]) -> Iterator[str]:
                 % ends
             )
     elif kappa["value"] is not None and kappa["value"] <= 0:
-        yield _("It is no better than chance on these decisions: kappa %(value)s.") % {"value": shown}
+        yield _("It is not better than chance on these decisions: kappa %(value)s.") % {"value": shown}
     for name, label in (("majority", _("Majority")), ("word_overlap", _("Word overlap"))):
         other = card["baselines"][name]["raw"]["value"]
         if None not in (raw["value"], other) and raw["value"] < other:

@@ -28,8 +28,8 @@ def joined(source: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_template_joins_parts_by_a_full_stop_or_colon_of_its_own(folder: str) -> None:
-    found = {str(path.relative_to(ROOT)): joined(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.html")}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    by_path = {str(path.relative_to(ROOT)): joined(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.html")}
+    assert {path: lines for path, lines in by_path.items() if lines} == {}
 
 
 def test_it_is_found_outside_of_messages_alone() -> None:

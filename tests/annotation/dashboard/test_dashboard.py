@@ -326,7 +326,7 @@ def test_imported_decisions_are_mentioned_only_where_a_batch_was_imported(worksh
     home, why = sentences()
     assert "Accepted, of all assignments, including those in the pool." in home
     assert "mported decisions" not in home and "imported" not in why
-    elsewhere = make_batch(workshop.group, by=workshop.admin)
+    elsewhere = make_batch(ExpertGroupFactory(benchmark=workshop.benchmark, annotators=1), by=workshop.admin)
     Batch.objects.filter(pk=elsewhere.pk).update(imported=True, status="closed", closed_at=timezone.now())
     home, why = sentences()
     assert "Imported decisions and what closed batches left undone are not counted." in home

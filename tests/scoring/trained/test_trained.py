@@ -540,7 +540,7 @@ def test_a_card_warns_of_a_judge_that_is_no_better_than_chance(carded: tuple[Cli
     model.card["baselines"]["word_overlap"]["raw"]["value"] = 0.589
     model.save(update_fields=["card"])
     html = shown()
-    assert "It is no better than chance on these decisions: kappa −0.013 (−0.061 to 0.035)." in html
+    assert "It is not better than chance on these decisions: kappa −0.013 (−0.061 to 0.035)." in html
     assert "Its agreement, 0.506, is below that of the baseline Word overlap, 0.589." in html
     assert "of the baseline Majority" not in html
     assert merit in html and f"<strong>{merit}" not in html
