@@ -17,7 +17,7 @@ WHY = "No interval: decisions on one case belong together, so cases are counted,
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_why_there_is_no_interval_is_said_once_below_the_table(new_page: Callable[..., Any]) -> None:
+def test_the_reason_for_no_interval_is_given_once_below_the_table(new_page: Callable[..., Any]) -> None:
     """Twelve responses to two cases: figures, but too few cases for intervals."""
     scene = Scene(responses=12, in_case=6)
     scene.grade_and_check()
