@@ -165,12 +165,12 @@ def checks(request: Request) -> Response:
 def check_next(request: Request) -> Response:
     """Take what you check next: a check that you have claimed, else the longest waiting one; 204 if there is none."""
     held = access.held_checks(request.user).exclude(batch__status=Batch.Status.PAUSED)
-    held = in_benchmark(request, held, "batch__group__benchmark").order_by("submitted_at", "pk")
-    if (row := held.first()) is not None:
-        return Response(_check(access.get_held_check(request.user, row.public_id)))
+    held = in_benchmark(request, held, "batch__group__benchmark")
     waiting = in_benchmark(request, access.waiting_checks(request.user), "batch__group__benchmark")
-    claimed = _claimed_check(request, waiting)
-    return claimed or Response(status=status.HTTP_204_NO_CONTENT)
+    row = services.next_check(checker=_me(request), held=held, waiting=waiting, at=timezone.now())
+    if row is None:
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    return Response(_check(access.get_held_check(request.user, row.public_id)))
 
 
 @extend_schema(request=None, responses=serializers.CheckSerializer)
@@ -180,7 +180,7 @@ def check_claim(request: Request, public_id: str) -> Response:
     held = access.held_checks(request.user).filter(public_id=public_id)
     waiting = access.waiting_checks(request.user).filter(public_id=public_id)
     was_there = waiting.exists()
-    claimed = _claimed_check(request, waiting, wait=True) if was_there else None
+    claimed = _claimed_check(request, waiting) if was_there else None
     if claimed is not None:
         return claimed
     # Asked last: another request of the same person may have claimed it meanwhile.
@@ -201,9 +201,9 @@ def _held_check(request: Request, public_id: str) -> Assignment:
         raise
 
 
-def _claimed_check(request: Request, waiting: QuerySet[Assignment], *, wait: bool = False) -> Response | None:
-    """The check that was claimed; None where another checker was quicker, or nothing waits."""
-    row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now(), wait=wait)
+def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response | None:
+    """The one check of ``waiting``, claimed; None where another checker was quicker."""
+    row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now(), wait=True)
     if row is None:
         return None
     return Response(_check(access.get_held_check(request.user, row.public_id)))
@@ -319,11 +319,11 @@ def adjudications(request: Request) -> Response:
 def adjudication_next(request: Request) -> Response:
     """Take what you adjudicate next: one that you have claimed, else that of lowest agreement; 204 if there is none."""
     waiting = in_benchmark(request, access.open_adjudications(request.user), "group__benchmark")
-    held = waiting.filter(adjudicator=request.user.pk).exclude(access.in_paused_batch()).order_by("agreement", "pk")
-    if (row := held.first()) is not None:
-        return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
-    claimed = _claimed_adjudication(request, waiting)
-    return claimed or Response(status=status.HTTP_204_NO_CONTENT)
+    held = waiting.filter(adjudicator=request.user.pk).exclude(access.in_paused_batch())
+    row = services.next_adjudication(adjudicator=_me(request), held=held, waiting=waiting)
+    if row is None:
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
 
 
 @extend_schema(request=None, responses=serializers.AdjudicationSerializer)
@@ -331,7 +331,7 @@ def adjudication_next(request: Request) -> Response:
 def adjudication_claim(request: Request, public_id: str) -> Response:
     """Take this conflict."""
     waiting = access.get_open_adjudication(request.user, public_id)
-    claimed = _claimed_adjudication(request, waiting, wait=True)
+    claimed = _claimed_adjudication(request, waiting)
     if claimed is None and waiting.filter(adjudicator=request.user.pk).exists():
         raise Conflict(_("You have already claimed this conflict."))
     if claimed is None:
@@ -349,9 +349,9 @@ def _held_adjudication(request: Request, public_id: str) -> Adjudication:
         raise
 
 
-def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication], *, wait: bool = False) -> Response | None:
-    """The conflict that was claimed; None where another adjudicator was quicker, or none waits."""
-    row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting, wait=wait)
+def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response | None:
+    """The one conflict of ``waiting``, claimed; None where another adjudicator was quicker."""
+    row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting, wait=True)
     if row is None:
         return None
     return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))

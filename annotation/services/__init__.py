@@ -4,6 +4,7 @@ from annotation.services.adjudications import (
     Undecided,
     claim_adjudication,
     finish_adjudication,
+    next_adjudication,
     release_adjudication,
     rule,
 )
@@ -18,7 +19,7 @@ from annotation.services.batches import (
     pause_batch,
     settings_not_taken,
 )
-from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
+from annotation.services.checks import accept_check, amend, claim_check, next_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
     DecisionInput,
@@ -78,6 +79,8 @@ __all__ = [
     "is_unused",
     "make_batch",
     "new_seed",
+    "next_adjudication",
+    "next_check",
     "next_open",
     "open_batch",
     "open_conflicts_between",

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
 from annotation.selectors.queue_order import in_order_of_adjudication
-from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors, refuse_unseen
+from annotation.services.rules import CHANGED_ELSEWHERE, lock_next_claim, readable_constraint_errors, refuse_unseen
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -54,6 +54,16 @@ def claim_adjudication(
         # The status does not change. The row lock guarantees that nobody else holds the adjudication.
         transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
     return row
+
+
+@transaction.atomic
+def next_adjudication(
+    *, adjudicator: User, held: QuerySet[Adjudication], waiting: QuerySet[Adjudication]
+) -> Adjudication | None:
+    """The first of ``held``, else a claim from ``waiting``; None for neither. As `next_check`."""
+    lock_next_claim(adjudicator)
+    own = held.order_by("agreement", "pk").first()
+    return own or claim_adjudication(adjudicator=adjudicator, waiting=waiting)
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ from annotation.services.notices import notify_of_return
 from annotation.services.rules import (
     CHANGED_ELSEWHERE,
     lock_batch_shared,
+    lock_next_claim,
     readable_constraint_errors,
     refuse_unless_open,
     refuse_unseen,
@@ -60,6 +61,19 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime, w
         create_defaults={"checker": checker, "created_at": at},
     )
     return row
+
+
+@transaction.atomic
+def next_check(
+    *, checker: User, held: QuerySet[Assignment], waiting: QuerySet[Assignment], at: datetime
+) -> Assignment | None:
+    """The first of ``held`` (work that this checker has claimed), else a claim from ``waiting``; None for neither.
+
+    Of several requests of one person at once, the first claims and the others get the same piece.
+    """
+    lock_next_claim(checker)
+    own = held.order_by("submitted_at", "pk").first()
+    return own or claim_check(checker=checker, waiting=waiting, at=at)
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from accounts.models import User
 from annotation.models import Batch
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
@@ -87,6 +88,15 @@ def readable_constraint_errors() -> Iterator[None]:
         if sentence is None:
             raise
         raise DomainError(str(sentence)) from error
+
+
+def lock_next_claim(user: User) -> None:
+    """Let requests of one person for their next piece of work wait for each other, until this transaction ends.
+
+    Without it, two requests at once would each find nothing claimed, and each claim a piece. Taken before any row, so
+    that none of them waits for another that waits for it.
+    """
+    lock_exclusive(RowLock.NEXT_CLAIM, user.pk % 2**31)
 
 
 def lock_batch_shared(batch_id: int) -> None:

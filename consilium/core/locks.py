@@ -24,6 +24,7 @@ class RowLock(IntEnum):
     PHYSICIAN_VOTES = 1004  # of a physician: votes that they hand in, and rulings that they give
     BATCH_END = 1005  # of a batch: who ends a piece of work asks alone whether it was the last
     IMPORT = 1006  # of a benchmark: what brings cases, candidates or responses from outside does so alone
+    NEXT_CLAIM = 1007  # of a checker or adjudicator: who asks for their next piece of work
     GOLD_SCHEDULE = 1031  # of an annotator: which of their claims are gold
 
 

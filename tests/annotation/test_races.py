@@ -75,6 +75,26 @@ def test_one_person_who_claims_a_check_several_times_at_once_has_claimed_it_them
     assert answers == [(200, ""), *[(409, "You have already claimed this conflict.")] * 7]
 
 
+@pytest.mark.parametrize("queue", ["checks", "adjudications"])
+def test_who_asks_several_times_at_once_for_their_next_piece_gets_one(queue: str) -> None:
+    is_check = queue == "checks"
+    workshop = build_workshop(annotators_per_item=2, responses=3, check_policy="all" if is_check else "none")
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "met" if row.annotator == workshop.annotator else "not_met")
+    user = workshop.checker if is_check else workshop.adjudicator
+
+    def ask() -> str:
+        client = APIClient()
+        client.force_authenticate(user)
+        answer = client.post(f"/api/v1/work/{queue}/next/")
+        return answer.json()["id"] if answer.status_code == 200 else f"{answer.status_code} {answer.content!r}"
+
+    answers = at_once(*(ask for _ in range(6)))
+    held = access.held_checks(user) if is_check else access.open_adjudications(user).filter(adjudicator=user)
+    assert set(answers) == set(held.values_list("public_id", flat=True))
+    assert len(set(answers)) == 1
+
+
 def test_two_checkers_never_hold_one_piece_of_work_and_none_is_left_over() -> None:
     workshop = build_workshop(check_policy="all", responses=12)
     for user in workshop.people():
