@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "consilium.middleware.refuse_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "consilium.middleware.refuse_missing_slash",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.reader_preferences",
@@ -390,13 +391,14 @@ FORMAT_MODULE_PATH = "consilium.formats"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.TokenAuthentication",
+        "consilium.core.token_authentication.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
         "consilium.core.parameters.DeclaredParameters",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consilium.core.negotiation.DeclaredTypes",
     "DEFAULT_PARSER_CLASSES": ["consilium.core.api.StorableJSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "consilium.core.endpoints.Pages",
@@ -423,6 +425,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "consilium.core.schema.with_single_backquotes",
+        "consilium.core.schema.with_examples_of_amounts",
     ],
     # Fields of the same name with different choices: each enumeration gets a name of its own, not a generated one.
     "ENUM_NAME_OVERRIDES": {

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port, validate_host
+from django.urls import is_valid_path
 from django.utils.translation import gettext as _
 
 from consilium.hosts import site_ports
@@ -95,6 +96,24 @@ def refuse_nul(get_response: Handler) -> Handler:
             "\0" in text for key in request.GET for text in (key, *request.GET.getlist(key))
         ):
             raise SuspiciousOperation("a NUL in the address")
+        return get_response(request)
+
+    return middleware
+
+
+def refuse_missing_slash(get_response: Handler) -> Handler:
+    """A request to the API that would write, at an address that lacks the slash at its end, is a 404 that says so.
+
+    A redirect would not do: clients follow it with GET, which answers 200 and writes nothing.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        lacks_slash = path.startswith(API) and not path.endswith("/")
+        is_write = request.method not in ("GET", "HEAD", "OPTIONS")
+        if is_write and lacks_slash and not is_valid_path(path) and is_valid_path(f"{path}/"):
+            message = _("Addresses of the API end with a slash: %(address)s") % {"address": f"{request.path}/"}
+            return JsonResponse({"detail": message}, status=404)
         return get_response(request)
 
     return middleware

@@ -20,6 +20,7 @@ from rest_framework.views import set_rollback
 from consilium.core.errors import DomainError, FaultsRefused, field_named
 from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
+from consilium.core.parameters import one_of
 from consilium.core.strict_json import MAX_DIGITS, RefusedJSON, read_json, strict_decoder
 
 if TYPE_CHECKING:
@@ -165,6 +166,16 @@ class StrictSerializer(_SerializerBase):
     What a caller may set is exactly what the serializer lists as writable; a read-only field in the payload is refused
     as well, since whoever sends it believes that it does something.
     """
+
+    def get_fields(self) -> dict[str, Any]:
+        """The fields; the message of a wrong choice lists the choices."""
+        fields: dict[str, Any] = super().get_fields()
+        for field in fields.values():
+            field = getattr(field, "child", field)
+            if isinstance(field, serializers.ChoiceField):
+                own, choices = field.error_messages["invalid_choice"], one_of([*field.choices])
+                field.error_messages["invalid_choice"] = f"{own} {choices.replace('{', '{{').replace('}', '}}')}"
+        return fields
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse unknown and read-only keys, then validate as usual."""

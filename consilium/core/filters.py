@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError as FormError
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
@@ -19,8 +20,6 @@ from consilium.core.parameters import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-MAX_NAMED = 50  # values that a refusal names
 
 
 def declared(form: type[forms.Form], descriptions: Mapping[str, str]) -> list[OpenApiParameter]:
@@ -66,5 +65,7 @@ def _faults(field: forms.Field | None, errors: Sequence[FormError]) -> list[str]
     if isinstance(field, forms.ChoiceField) and any(error.code == "invalid_choice" for error in errors):
         values = values_of(field)
         if values:
-            return [one_of([*values[:MAX_NAMED], *(["…"] if len(values) > MAX_NAMED else [])])]
+            return [one_of(values)]
+    if isinstance(field, forms.DateField):
+        return [_("This must be a date in the form YYYY-MM-DD.")]
     return [message for error in errors for message in error.messages]

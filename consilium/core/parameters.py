@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 BOOLEANS = ("true", "false")
+MAX_NAMED = 50  # values to choose from
 MAX_DIGITS = 9  # of a whole number; more rows are in no list
 
 # The parameters of an operation do not change: they are read from its schema once.
@@ -44,9 +45,14 @@ class DeclaredParameters(BasePermission):
         return True
 
 
-def _parameters_of(request: Request, view: APIView) -> dict[str, OpenApiParameter]:
+def schema_of(request: Request, view: APIView) -> tuple[Any, str]:
+    """The class of the schema of the operation that a request asks for, None where it declares none; and its method."""
     method = "GET" if request.method == "HEAD" else request.method or ""  # HEAD is answered as GET is
-    schema_class = getattr(getattr(view, method.lower(), None), "kwargs", {}).get("schema")
+    return getattr(getattr(view, method.lower(), None), "kwargs", {}).get("schema"), method
+
+
+def _parameters_of(request: Request, view: APIView) -> dict[str, OpenApiParameter]:
+    schema_class, method = schema_of(request, view)
     if schema_class is None:
         return {}
     if (schema_class, method) not in _declared:
@@ -71,18 +77,22 @@ def _fault(parameter: OpenApiParameter | None, values: Sequence[str]) -> str:
         return one_of(parameter.enum)
     if parameter.type is bool and value not in BOOLEANS:
         return one_of(BOOLEANS)
-    # The bounds of a page are named by `Pages`, which gets numbers below 0 as well.
-    digits = value.removeprefix("-") if parameter.name in ("limit", "offset") else value
-    if parameter.type is int and not is_whole_number(digits):
-        return _("This must be a whole number.")
+    if parameter.type is int and not is_whole_number(value):
+        # The bounds of a page are named by `Pages`, which gets numbers of any length, and those below 0 as well.
+        is_of_page = parameter.name in ("limit", "offset")
+        digits = value.removeprefix("-") if is_of_page else value
+        if not (digits.isascii() and digits.isdecimal()):
+            return _("This must be a whole number.")
+        return "" if is_of_page else _out_of_range(0, 10**MAX_DIGITS - 1)
     if parameter.type is float and not _is_number(value):
         return _("This must be a number.")
     return ""
 
 
 def one_of(names: Sequence[Any]) -> str:
-    """The message that names the values to choose from."""
-    return _("One of: %(names)s.") % {"names": ", ".join(map(str, names))}
+    """The message that names the values to choose from, or the first of many."""
+    named = [*map(str, names[:MAX_NAMED]), *(["…"] if len(names) > MAX_NAMED else [])]
+    return _("One of: %(names)s.") % {"names": ", ".join(named)}
 
 
 def is_whole_number(text: str) -> bool:
@@ -110,6 +120,9 @@ def whole_number(request: Request, name: str, *, default: int, low: int = 0, hig
     if not text:
         return default
     if not is_whole_number(text) or not low <= int(text) <= high:
-        message = _("This must be a whole number from %(low)s to %(high)s.") % {"low": low, "high": high}
-        raise ValidationError({name: [message]})
+        raise ValidationError({name: [_out_of_range(low, high)]})
     return int(text)
+
+
+def _out_of_range(low: int, high: int) -> str:
+    return _("This must be a whole number from %(low)s to %(high)s.") % {"low": low, "high": high}

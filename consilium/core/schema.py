@@ -106,6 +106,7 @@ _AREAS = {
     "rubric-sets": "rubric sets",
     "splitting-runs": "rubric sets",
 }
+_METHOD = re.compile(rf"({'|'.join(('GET', *_WRITES))}): ")
 _AREA = re.compile(r"/api/v1/(?:benchmarks/\{slug\}/([^/]+)/|([^/]+)/)")
 
 
@@ -127,6 +128,16 @@ def with_single_backquotes(result: Any, **_context: Any) -> Any:
     }
 
 
+def with_examples_of_amounts(result: Any, **_context: Any) -> Any:
+    """A hook for the whole schema: an amount gets an example, for the API's page would make up one from its pattern."""
+    if isinstance(result, list):
+        return [with_examples_of_amounts(each) for each in result]
+    if not isinstance(result, dict):
+        return result
+    own = {name: with_examples_of_amounts(part) for name, part in result.items()}
+    return {**own, "example": "2.50"} if own.get("format") == "decimal" else own
+
+
 class Schema(AutoSchema):
     """The schema of an operation."""
 
@@ -142,6 +153,20 @@ class Schema(AutoSchema):
         match = _AREA.match(self.path)
         area = (match[1] or match[2]) if match else ""
         return [_AREAS.get(area, area).replace(" ", "-")]
+
+    def get_description(self) -> str:
+        """The part of the docstring that is about this method.
+
+        Where an endpoint has several, a paragraph that begins with the name of a method, such as ``POST: ``, is about
+        that method, as are those after it. Those before the first are about the methods without one.
+        """
+        parts: dict[str, list[str]] = {"": []}
+        method = ""
+        for paragraph in (super().get_description() or "").split("\n\n"):
+            if match := _METHOD.match(paragraph):
+                method = match[1]
+            parts.setdefault(method, []).append(paragraph[match.end() :] if match else paragraph)
+        return "\n\n".join(parts.get(self.method, parts[""]))
 
     def get_summary(self) -> str:
         """The first sentence of the description."""

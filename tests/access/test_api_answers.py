@@ -124,6 +124,48 @@ def test_head_is_answered_as_get_without_a_body(world: World, schema: dict[str, 
     assert wrong == [], "\n".join(wrong)
 
 
+def test_an_operation_accepts_the_types_of_its_files_and_no_others(world: World, schema: dict[str, Any]) -> None:
+    client = Client()
+    wrong: list[str] = []
+    tried: dict[str, set[str]] = {}
+    for name, url, method, operation in operations(schema, world):
+        types = {
+            own for code, each in operation["responses"].items() if code[0] == "2" for own in each.get("content", ())
+        }
+        if types <= {"application/json"}:
+            continue
+        [role] = [role for role in ("admin", "researcher") if role in ENDPOINTS[name].roles][:1]
+        client.force_login(world.users[role])
+        tried[name] = types
+        answers = {}
+        for accepted in (
+            None,
+            "*/*",
+            "application/json",
+            "text/*, image/*, application/*",
+            "audio/ogg",
+            *sorted(types),
+        ):
+            with transaction.atomic():
+                headers = {"Accept": accepted} if accepted else {}
+                body = {"data": "{}", "content_type": "application/json"} if method == "post" else {}
+                answer = getattr(client, method)(url, headers=headers, **body)
+                transaction.set_rollback(True)
+            answers[accepted] = (answer.status_code, answer.headers["Content-Type"])
+            for close in answer._resource_closers:
+                close()
+        refused = answers.pop("audio/ogg")
+        if refused != (406, "application/json") or len(set(answers.values())) != 1:
+            wrong.append(f"{method} {name}: {refused} {answers}")
+        elif any(each.get("required") for each in operation.get("parameters", []) if each["in"] == "query"):
+            assert answers[None][0] == 400, name  # what is missing is said whatever is accepted
+        elif method == "get" and (answers[None][0] != 200 or answers[None][1].partition(";")[0] not in types):
+            wrong.append(f"{method} {name}: {answers[None]} is not declared")
+    assert {"text/csv", "application/zip", "image/png", "image/svg+xml"} <= set().union(*tried.values())
+    assert len(tried) >= 8
+    assert wrong == [], "\n".join(wrong)
+
+
 def named_cases(part: Any) -> Iterator[tuple[str, str]]:
     """(name of the field, value) of all fields in an answer that name a case."""
     if isinstance(part, dict):

@@ -50,6 +50,16 @@ def test_a_token_needs_the_password_and_works_until_it_is_replaced_or_revoked(cl
     assert not Token.objects.exists()
 
 
+def test_a_token_after_another_word_is_refused_with_the_word_that_is_wanted(client: Client, person: User) -> None:
+    key = Token.objects.create(user=person).key
+    for word in ("Bearer", "bearer"):
+        answer = Client(headers={"Authorization": f"{word} {key}"}).get("/api/v1/benchmarks/study/")
+        assert answer.status_code == 403
+        wanted = "Send the token after the word “Token”, not “Bearer”: Authorization: Token …"
+        assert answer.json() == {"detail": wanted}
+    assert status_with(key) == 200
+
+
 def test_a_wrong_password_makes_no_token(client: Client, person: User) -> None:
     to_password = client.post(PAGE, {"action": "create"})
     refused = client.post(to_password["Location"], {"password": "something else"})

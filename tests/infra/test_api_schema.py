@@ -64,6 +64,19 @@ def test_operations_are_grouped_by_area_each_with_a_line(schema: dict[str, Any])
         assert "\n" not in operation["summary"] and len(operation["summary"]) < 200, operation["summary"]
 
 
+def test_no_two_operations_of_an_address_are_described_alike(schema: dict[str, Any]) -> None:
+    told: dict[tuple[str, str], str] = {}
+    for path, method, operation in operations(schema):
+        for text in {operation["summary"], operation["description"]}:
+            assert (path, text) not in told, f"{method} and {told[path, text]} {path}: {text}"
+        told |= {(path, text): method for text in (operation["summary"], operation["description"])}
+        assert method == "get" or not operation["summary"].startswith("List "), f"{method} {path}"
+        assert not re.search(r"\b(GET|POST|PUT|PATCH|DELETE): ", operation["description"]), f"{method} {path}"
+    runs = schema["paths"]["/api/v1/benchmarks/{slug}/runs/"]
+    assert runs["get"]["summary"] == "List the runs on this benchmark, the newest first"
+    assert runs["post"]["summary"] == "Begin a run of a judge"
+
+
 def test_lists_in_pages_are_declared_as_such(schema: dict[str, Any]) -> None:
     paged = 0
     for path, method, operation in operations(schema):
@@ -108,6 +121,15 @@ def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
         assert {"413", "415"} <= codes or "requestBody" not in operation, path
         for code, answer in operation["responses"].items():
             assert code == "204" or answer.get("content"), f"{method} {path} declares no body of {code}"
+
+
+def test_texts_name_no_modules_and_amounts_have_an_example(schema: dict[str, Any]) -> None:
+    text = json.dumps(schema)
+    apps = "accounts|agreement|annotation|consilium|documents|drafting|releases|rubrics|scoring|validation"
+    assert re.findall(rf"`(?:{apps})\.[a-z_.]+`", text) == []
+    amounts = [own for _name, own in fields_of(schema["components"]["schemas"]) if own.get("format") == "decimal"]
+    assert len(amounts) > 10
+    assert {own["example"] for own in amounts} == {"2.50"}
 
 
 def descriptions(part: Any) -> Iterator[str]:
@@ -322,3 +344,19 @@ def test_an_empty_queue_is_no_missing_page() -> None:
         response = client.post(f"/api/v1/work/{queue}/next/")
         assert (response.status_code, response.content) == (204, b"")
         assert client.post(f"/api/v1/work/{queue}/nothing/claim/").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_a_write_to_an_address_without_its_slash_is_refused_and_a_read_is_redirected(method: str) -> None:
+    client = Client()
+    client.force_login(UserFactory())
+    refused = getattr(client, method)("/api/v1/work/checks/next", follow=True)
+    detail = "Addresses of the API end with a slash: /api/v1/work/checks/next/"
+    assert (refused.status_code, refused.json()) == (404, {"detail": detail})
+    unknown = getattr(client, method)("/api/v1/work/nothing/of/it", follow=True)
+    assert (unknown.status_code, "slash" in unknown.json()["detail"]) == (404, False)
+    file = getattr(client, method)("/api/v1/benchmarks/none/decisions.csv", follow=True)
+    assert (file.status_code, file.redirect_chain) == (405, [])
+    read = client.get("/api/v1/work/checks")
+    assert (read.status_code, read["Location"]) == (301, "/api/v1/work/checks/")

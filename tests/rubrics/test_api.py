@@ -73,9 +73,14 @@ def test_a_method_that_an_endpoint_does_not_have_is_refused_as_such_whatever_the
 
 
 def test_the_bounds_of_a_page_are_named_for_any_number(researcher, benchmark) -> None:
-    for number in ("0", "-1", "501"):
+    for number in ("0", "-1", "501", "9" * 20, "-" + "9" * 20):
         answer = researcher.get(f"bench/cases/?limit={number}")
         assert (answer.status_code, answer.json()) == (400, {"limit": ["This must be a whole number from 1 to 500."]})
+    for number in ("-1", "1000000000"):
+        answer = researcher.get(f"bench/cases/?offset={number}")
+        assert answer.json() == {"offset": ["This must be a whole number from 0 to 999999999."]}
+    for number in ("ten", "1.5", "--1"):
+        assert researcher.get(f"bench/cases/?limit={number}").json() == {"limit": ["This must be a whole number."]}
 
 
 def test_a_filter_whose_values_the_benchmark_knows_is_refused_with_them(researcher, benchmark) -> None:
