@@ -16,11 +16,14 @@ from scoring.models import AcuityReading, JudgeRun
 def steps(benchmark: Benchmark) -> Iterator[Step]:
     """A judge that has graded the same responses, and what acuity begins with."""
     yield from _acuity_steps(benchmark)
-    runs = JudgeRun.objects.graded().filter(benchmark=benchmark).count()
+    # The list of judges shows runs over responses of derived candidates as well.
+    runs = JudgeRun.objects.filter(
+        benchmark=benchmark, status=JudgeRun.Status.FINISHED, purpose=JudgeRun.Purpose.GRADE
+    ).count()
     yield Step(
         order=70,
         label=_("Run a judge on the same responses"),
-        done=runs > 0,
+        done=JudgeRun.objects.graded().filter(benchmark=benchmark).exists(),
         why=_("A language model, or a judge trained on the physicians’ own decisions, which needs no network."),
         detail=ngettext("%(n)d finished run", "%(n)d finished runs", runs) % {"n": runs},
         view="scoring:judges",

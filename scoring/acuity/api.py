@@ -224,7 +224,10 @@ class _StoredScheme(AcuitySchemeSerializer):
 )
 @api_view(["GET", "POST"])
 def scales(request: Request, slug: str) -> Response:
-    """List the scales, or make one; the same levels once more are the version that is there."""
+    """List the scales.
+
+    POST: Make a scale. The same levels once more are the version that is there.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         rows = AcuityScale.objects.filter(benchmark=benchmark).order_by("name", "-version")
@@ -256,7 +259,10 @@ def _level(sent: dict[str, str]) -> Level:
 )
 @api_view(["GET", "POST"])
 def schemes(request: Request, slug: str) -> Response:
-    """List the label schemes, or make one on the newest version of a scale."""
+    """List the label schemes.
+
+    POST: Make a label scheme on the newest version of a scale.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.schemes(benchmark), _StoredScheme)
@@ -337,7 +343,10 @@ class AcuityMappingResultSerializer(Plain):
 )
 @api_view(["GET", "POST"])
 def source_labels(request: Request, slug: str) -> Response:
-    """List the labels of cases in the order in which they were stored, or map those of a dataset again."""
+    """List the labels of cases in the order in which they were stored.
+
+    POST: Map the labels of a dataset again.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.source_labels(benchmark), AcuitySourceLabelSerializer)
@@ -390,7 +399,10 @@ class AcuityFramingSerializer(StrictSerializer, Plain):
 )
 @api_view(["GET", "POST"])
 def framings(request: Request, slug: str) -> Response:
-    """List the versions of the framing, the newest first, or make one; the newest text once more is that version."""
+    """List the versions of the framing, the newest first.
+
+    POST: Make a version of the framing. The newest text once more is that version.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, benchmark.framings.select_related("created_by"), AcuityFramingSerializer)

@@ -16,4 +16,6 @@ def config_errors() -> Iterator[None]:
     try:
         yield
     except InvalidConfig as error:
-        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
+        about_all = error.fields.get("")
+        named = {name: [message] for name, message in error.fields.items()}
+        raise ValidationError({"config": [about_all] if about_all else named}) from None

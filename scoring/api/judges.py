@@ -84,10 +84,12 @@ NEW_JUDGE = PolymorphicProxySerializer(
 )
 @api_view(["GET", "POST"])
 def judges(request: Request, slug: str) -> Response:
-    """List the judges that are at home here or have run here, all versions; or make one.
+    """List the judges that are at home here or have run here, all versions.
 
-    A trained judge is fitted by a worker: ask for it until its training is done. A jury does not run; by its name it
-    is a rater as soon as all of its members have a finished run here.
+    POST: Make a judge, or the next version of one.
+
+    A trained judge is fitted by a worker: ask for it until its training is done. A jury does not run; by its name
+    it is a rater as soon as all of its members have a finished run here.
     """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
@@ -128,9 +130,10 @@ def judge(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def runs(request: Request, slug: str) -> Response:
-    """List the runs on this benchmark, the newest first; or begin one.
+    """List the runs on this benchmark, the newest first.
 
-    200 with the run that is there where one of the same judge asks exactly the same and has not ended.
+    POST: Begin a run of a judge. 200 with the run that is there where one of the same judge asks exactly the same
+    and has not ended.
     """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
@@ -138,7 +141,7 @@ def runs(request: Request, slug: str) -> Response:
     payload = valid(serializers.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
     if chosen is None:
-        raise ValidationError({"judge": [_("This judge does not exist on any benchmark that you administer.")]})
+        raise ValidationError({"judge": [_("No benchmark that you administer has a judge with this id.")]})
     row, is_new = run_services.start_run(
         benchmark=benchmark,
         judge=chosen,

@@ -59,7 +59,7 @@ class JudgeSerializer(Plain):
 class NewJudgeSerializer(StrictSerializer, Plain):
     """A judge to be made; a name that is there already gets a new version.
 
-    The schema has ``config`` by kind (`scoring.api.judge_schemas`); with the task ``acuity`` a chat judge reads levels.
+    The schema has ``config`` by kind ; with the task ``acuity`` a chat judge reads levels.
     """
 
     name = serializers.CharField(max_length=MAX_JUDGE_NAME_LENGTH, trim_whitespace=False)

@@ -118,7 +118,10 @@ def _detail(run: ClassificationRun, code: int = status.HTTP_200_OK) -> Response:
 )
 @api_view(["GET", "POST"])
 def runs_of_benchmark(request: Request, slug: str) -> Response:
-    """List the runs that ask for levels, the newest first; or begin one."""
+    """List the runs that ask for levels, the newest first.
+
+    POST: Begin a run that asks for levels.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), AcuityRunSerializer)

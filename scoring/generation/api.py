@@ -102,7 +102,10 @@ def _detail(run: GenerationRun, code: int = status.HTTP_200_OK) -> Response:
 )
 @api_view(["GET", "POST"])
 def generation(request: Request, slug: str) -> Response:
-    """List the runs that ask for responses, the newest first; or begin one."""
+    """List the runs that ask for responses, the newest first.
+
+    POST: Begin a run that asks for responses.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), GenerationRunSerializer)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from consilium.core.errors import DomainError
+from consilium.core.errors import DomainError, FaultsRefused, LineError
 from consilium.core.i18n import translate
 from consilium.core.limits import (
     MAX_ENDPOINT_LENGTH,
@@ -204,12 +204,18 @@ def jury_config(values: dict[str, Any]) -> JuryConfig:
     return checked_config(JuryConfig, values)
 
 
-class InvalidConfig(DomainError):
-    """Settings of a judge that cannot be used; ``fields`` maps names to what is wrong with them."""
+class InvalidConfig(FaultsRefused):
+    """Settings of a judge that cannot be used; ``fields`` maps names to what is wrong with them.
+
+    The name is empty where a message is about several settings.
+    """
 
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
-        super().__init__(" ".join(f"{name}: {message}" for name, message in fields.items()))
+        faults = [LineError(0, name, message) for name, message in fields.items()]
+        super().__init__(
+            faults, detail=" ".join(f"{name}: {message}" if name else message for name, message in fields.items())
+        )
 
 
 C = TypeVar("C", bound=StrictConfig)
@@ -233,7 +239,8 @@ _WORDS = {
 
 
 def _in_words(fault: Any) -> str:
-    words = _WORDS.get(fault["type"])
+    is_empty = fault["type"] == "string_too_short" and fault["ctx"]["min_length"] == 1
+    words = _WORDS.get("missing" if is_empty else fault["type"])
     if words is None:
         return str(fault["msg"]).removeprefix("Value error, ")
     return _(words) % {name: _plain(value) for name, value in fault.get("ctx", {}).items()}

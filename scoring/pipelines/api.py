@@ -103,11 +103,15 @@ def progress_body(run: PipelineRun, progress: Progress) -> dict[str, Any]:
     }
 
 
+# What runs of endpoints say of theirs.
+ENDPOINT_KIND = "`model` until an answer says that it follows rules."
+
+
 class PipelineRunSerializer(Plain):
     """What lists say of a run of any kind."""
 
     id = serializers.CharField(source="public_id")
-    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
+    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices, help_text=ENDPOINT_KIND)
     status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
     error = serializers.CharField()
     replay = serializers.BooleanField()

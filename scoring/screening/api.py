@@ -124,7 +124,10 @@ def _shown(screening: Screening) -> dict[str, Any]:
 )
 @api_view(["GET", "POST"])
 def screenings(request: Request, slug: str) -> Response:
-    """List the screenings, or make one: cases at or above the threshold are flagged, and none is excluded by it."""
+    """List the screenings.
+
+    POST: Make a screening: cases at or above the threshold are flagged, and none is excluded by it.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         screenings = selectors.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")

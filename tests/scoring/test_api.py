@@ -10,7 +10,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from rubrics.models import Benchmark, Candidate
-from scoring.models import Judge, JudgeRun
+from scoring.models import Judge, JudgeRun, TrainedModel
+from scoring.steps import steps
 from scoring.work.slice import work_on_slice
 from tests.factories import (
     BenchmarkRoleFactory,
@@ -135,6 +136,48 @@ def test_a_domain_refusal_has_its_detail(api: APIClient, answered: Benchmark, se
     assert 400 <= refused.status_code < 500
     assert "operator’s list" in refused.json()["detail"]
     assert not JudgeRun.objects.exists()
+
+
+def test_a_wrong_choice_is_refused_with_the_choices(api: APIClient) -> None:
+    refused = api.post(f"{BASE}judges/", {"name": "a", "kind": "zzz", "config": {}}, format="json")
+    assert refused.json() == {"kind": ['"zzz" is not a valid choice. One of: chat, trained, jury.']}
+
+
+def test_an_empty_setting_is_called_missing(api: APIClient, settings: Any) -> None:
+    settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    config = {"endpoint": "http://127.0.0.1:9/v1", "model": ""}
+    refused = api.post(f"{BASE}judges/", {"name": "a", "kind": "chat", "config": config}, format="json")
+    assert refused.json() == {"config": {"model": ["This is required."]}}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ("pending", "“learned” is not trained yet. Wait until its training is finished."),
+        ("failed", "The training of “learned” failed, so it cannot run: There are only 2 candidates."),
+    ],
+)
+def test_a_judge_that_is_not_trained_says_why_it_cannot_run(
+    api: APIClient, answered: Benchmark, status: str, reason: str
+) -> None:
+    judge = JudgeFactory(benchmark=answered, name="learned", kind="trained", config={})
+    TrainedModel.objects.create(judge=judge, status=status, error="There are only 2 candidates." * (status == "failed"))
+    refused = api.post(f"{BASE}runs/", {"judge": judge.public_id}, format="json")
+    fault = {"line": 0, "field": "judge", "message": reason}
+    assert (refused.status_code, refused.json()["detail"], refused.json()["errors"]) == (422, reason, [fault])
+    by_name = api.post(f"{BASE}runs/", {"judge": "learned"}, format="json")
+    assert by_name.json() == {"judge": ["No benchmark that you administer has a judge with this id."]}
+
+
+@pytest.mark.slow
+def test_the_overview_counts_the_finished_runs_that_the_list_of_runs_has(api: APIClient, answered: Benchmark) -> None:
+    JudgeRunFactory(benchmark=answered)
+    JudgeRunFactory(benchmark=answered, frame={"derived": True})
+    JudgeRunFactory(benchmark=answered, status="cancelled")
+    listed = [run["status"] for run in api.get(f"{BASE}runs/").json()["results"]]
+    assert sorted(listed) == ["cancelled", "finished", "finished"]
+    [step] = [step for step in steps(answered) if step.view == "scoring:judges"]
+    assert (step.done, step.detail) == (True, "2 finished runs")
 
 
 def test_unknown_filters_are_refused(api: APIClient, answered: Benchmark) -> None:

@@ -47,9 +47,13 @@ class TrainedJudge(JudgeKind):
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
         """The hash of the fitted model."""
         model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
+        if model is not None and model.status == "failed":
+            message = gettext("The training of “%(name)s” failed, so it cannot run: %(reason)s")
+            raise DomainError(message % {"name": judge.name, "reason": model.error}, field="judge")
         if model is None or model.status != "done":
             raise DomainError(
-                gettext("“%(name)s” is not trained yet. Wait until its training is finished.") % {"name": judge.name}
+                gettext("“%(name)s” is not trained yet. Wait until its training is finished.") % {"name": judge.name},
+                field="judge",
             )
         return {"model_sha256": model.sha256}, model.sha256
 
