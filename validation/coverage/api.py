@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -14,20 +13,20 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.api.named import CASE_ID
-from rubrics.models import Benchmark
 from scoring.api.config_errors import config_errors
 from scoring.models import EndpointKind
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.api import CandidateRunProgressSerializer, progress_body
+from scoring.pipelines.api import ENDPOINT_KIND, CandidateRunProgressSerializer, progress_body
 from scoring.pipelines.selectors import step_progress
 from validation import access
 from validation.coverage import selectors, services
 from validation.coverage.config import CoverageConfig
-from validation.models import CoverageDecision, CoverageRun, RubricSet
+from validation.models import CoverageDecision, CoverageRun
+from validation.sets.named import SET_TO_NAME, SETS_TO_NAME, named_set, named_sets
 from validation.skipping import skip_decision
 from validation.skipping_api import SkippedQuestionSerializer
 
@@ -45,8 +44,11 @@ class NewCoverageSerializer(StrictSerializer, Plain):
     ``price_out``, ``currency``, ``share`` (of the answers full and none that physicians decide on), ``draw_seed``.
     """
 
-    gold = serializers.CharField(max_length=16, help_text="The id of the gold set.")
-    sets = serializers.ListField(child=serializers.CharField(max_length=16), min_length=1, max_length=20)
+    gold = serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH, help_text=SET_TO_NAME)
+    sets = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH), min_length=1, max_length=20,
+        help_text=SETS_TO_NAME,
+    )  # fmt: skip
     config = model_field(CoverageConfig, without=("gold", "sets", "cases"))
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, required=False, allow_null=True, default=None)
 
@@ -55,10 +57,10 @@ class CoverageRunSerializer(Plain):
     """A run in a list."""
 
     id = serializers.CharField(source="public_id")
-    gold = serializers.CharField(source="gold_name")
-    sets = serializers.ListField(source="set_names", child=serializers.CharField())
+    gold = serializers.CharField(source="gold_name", help_text="Name of the set.")
+    sets = serializers.ListField(source="set_names", child=serializers.CharField(), help_text="Names of the sets.")
     model = serializers.CharField(source="model_name")
-    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
+    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices, help_text=ENDPOINT_KIND)
     status = serializers.ChoiceField(choices=CoverageRun.Status.choices)
     error = serializers.CharField()
     replay = serializers.BooleanField()
@@ -141,13 +143,6 @@ def _detail(run: CoverageRun, code: int = status.HTTP_200_OK) -> Response:
     return Response(CoverageRunDetailSerializer(run).data, status=code)
 
 
-def _set(benchmark: Benchmark, public_id: str, *, field: str) -> RubricSet:
-    rubric_set = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=public_id).first()
-    if rubric_set is None:
-        raise DomainError(_("This rubric set does not exist."), field=field)
-    return rubric_set
-
-
 @extend_schema(
     methods=["GET"], responses=CoverageRunSerializer(many=True), parameters=PAGED, operation_id="coverage_list"
 )
@@ -159,7 +154,10 @@ def _set(benchmark: Benchmark, public_id: str, *, field: str) -> RubricSet:
 )
 @api_view(["GET", "POST"])
 def coverage_runs(request: Request, slug: str) -> Response:
-    """List the runs that compare sets with gold points, the newest first; or begin one."""
+    """List the runs that compare sets with gold points, the newest first.
+
+    POST: Begin a run that compares sets with gold points.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), CoverageRunSerializer)
@@ -167,8 +165,8 @@ def coverage_runs(request: Request, slug: str) -> Response:
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,
-            gold=_set(benchmark, payload["gold"], field="gold"),
-            sets=[_set(benchmark, public_id, field="sets") for public_id in payload["sets"]],
+            gold=named_set(benchmark, payload["gold"], field="gold"),
+            sets=named_sets(benchmark, payload["sets"], field="sets"),
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),
@@ -237,7 +235,10 @@ def next_question(request: Request, slug: str) -> Response:
 @extend_schema(methods=["PUT"], request=AnswerSerializer, responses=QuestionSerializer, operation_id="coverage_decide")
 @api_view(["GET", "PUT"])
 def question(request: Request, slug: str, public_id: str) -> Response:
-    """Show a question, or answer it; one's own answer may be changed."""
+    """Show a question.
+
+    PUT: Answer a question; one's own answer may be changed.
+    """
     row = access.get_coverage_decision(request.user, slug, public_id)
     if request.method == "PUT":
         payload = valid(AnswerSerializer(data=request.data))

@@ -76,7 +76,10 @@ def _detail(run: MakingRun, code: int = status.HTTP_200_OK) -> Response:
 )
 @api_view(["GET", "POST"])
 def making_runs(request: Request, slug: str) -> Response:
-    """List the runs in which a model makes pairs, the newest first; or begin one."""
+    """List the runs in which a model makes pairs, the newest first.
+
+    POST: Begin a run in which a model makes pairs.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), MakingRunSerializer)

@@ -149,7 +149,10 @@ def _user(request: Request) -> User:
 )
 @api_view(["GET", "POST"])
 def pairs(request: Request, slug: str) -> Response:
-    """List the near-miss pairs, the newest first; or add one."""
+    """List the near-miss pairs, the newest first.
+
+    POST: Add a near-miss pair.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         chosen = {name: request.query_params.get(name, "") for name in ("state", "status", "kind")}
@@ -219,7 +222,10 @@ def next_pair(request: Request, slug: str) -> Response:
 )
 @api_view(["GET", "PUT"])
 def judgement(request: Request, slug: str, public_id: str) -> Response:
-    """Show a pair as physicians see it, or say what one thinks of it; one's own judgement may be changed."""
+    """Show a pair as physicians see it.
+
+    PUT: Say what one thinks of a pair; one's own judgement may be changed.
+    """
     row = access.get_pair_to_judge(request.user, slug, public_id)
     if request.method == "GET":
         return Response(PairToJudgeSerializer(row).data)

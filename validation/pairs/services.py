@@ -67,16 +67,17 @@ def add_pair(
 ) -> NearMissPair:
     """A pair by hand. `DomainError` says why the change makes none."""
     if case.benchmark_id != group.benchmark_id:
-        raise DomainError(_("This case does not exist."))
+        raise DomainError(_("This case does not exist."), field="case")
     if change.kind not in ErrorKind.values:
-        raise DomainError(_("Choose the kind of error."))
+        raise DomainError(_("Choose the kind of error."), field="kind")
     for text, longest in ((change.axis, MAX_AXIS_LENGTH), (change.why, MAX_REASON_LENGTH), (key, MAX_KEY_LENGTH)):
         if len(text) > longest:
             raise DomainError(_("This is longer than %(n)d characters.") % {"n": longest})
     try:
         miss = near_miss(reference, change.find, change.replace)
     except UnusableEdit as error:
-        raise DomainError(translate(error.phrase)) from None
+        is_about_replacement = error.kind in ("same", "nothing_left")
+        raise DomainError(translate(error.phrase), field="replace" if is_about_replacement else "find") from None
     if not reference.strip():
         raise DomainError(_("The reference is empty."))
     # Two people at once get different keys.

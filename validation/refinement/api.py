@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -14,8 +13,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer, about_field
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.errors import DomainError
-from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
@@ -24,13 +22,19 @@ from scoring.api.config_errors import config_errors
 from scoring.generation.due_responses import frame_of
 from scoring.models import EndpointKind
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.api import CandidateRunProgressSerializer, GenerationFrameSerializer, progress_body
+from scoring.pipelines.api import (
+    ENDPOINT_KIND,
+    CandidateRunProgressSerializer,
+    GenerationFrameSerializer,
+    progress_body,
+)
 from scoring.pipelines.selectors import step_progress
 from validation import access
-from validation.models import RefinementRun, RubricSet
+from validation.models import RefinementRun
 from validation.refinement import selectors, services
 from validation.refinement.building import Order, build, size_of
 from validation.refinement.config import RefinementConfig
+from validation.sets.named import SETS_TO_NAME, named_sets
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -48,11 +52,11 @@ class NewRefinementSerializer(StrictSerializer, Plain):
 
     candidate = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text="Whose responses are refined.")
     sets = serializers.ListField(
-        child=serializers.CharField(max_length=16), max_length=20, required=False, default=list,
-        help_text="Ids of rubric sets; each guides an arm.",
+        child=serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH), max_length=20, required=False, default=list,
+        help_text=f"{SETS_TO_NAME} Each guides an arm.",
     )  # fmt: skip
     upper_bounds = serializers.ListField(
-        child=serializers.CharField(max_length=16), max_length=20, required=False, default=list,
+        child=serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH), max_length=20, required=False, default=list,
         help_text="Those of them that may share criteria with the gold rubric, labelled as upper bounds.",
     )  # fmt: skip
     self_critique = serializers.BooleanField(default=False)
@@ -82,7 +86,7 @@ class RefinementRunSerializer(Plain):
     arms = serializers.SerializerMethodField()
     split = serializers.BooleanField(source="is_split")
     models = serializers.ListField(source="model_names", child=serializers.CharField())
-    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
+    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices, help_text=ENDPOINT_KIND)
     status = serializers.ChoiceField(choices=RefinementRun.Status.choices)
     error = serializers.CharField()
     replay = serializers.BooleanField()
@@ -160,19 +164,14 @@ def _detail(run: RefinementRun, code: int = status.HTTP_200_OK) -> Response:
 
 
 def _order(benchmark: Benchmark, payload: dict[str, Any]) -> Order:
-    known = {
-        own.public_id: own
-        for own in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=payload["sets"])
-    }
-    if set(payload["sets"]) - known.keys():
-        raise DomainError(_("This rubric set does not exist."), field="sets")
+    bounds = named_sets(benchmark, payload["upper_bounds"], field="upper_bounds")
     return Order(
         candidate=payload["candidate"],
-        sets=[known[public_id] for public_id in payload["sets"]],
+        sets=named_sets(benchmark, payload["sets"], field="sets"),
         self_critique=payload["self_critique"],
         gold=payload["gold"],
         split=payload["split"],
-        upper_bounds=payload["upper_bounds"],
+        upper_bounds=[own.public_id for own in bounds],
         frame=frame_of(payload.get("frame") or {}),
     )
 
@@ -188,7 +187,10 @@ def _order(benchmark: Benchmark, payload: dict[str, Any]) -> Order:
 )
 @api_view(["GET", "POST"])
 def refinement_runs(request: Request, slug: str) -> Response:
-    """List the runs that refine responses, the newest first; or begin one."""
+    """List the runs that refine responses, the newest first.
+
+    POST: Begin a run that refines responses.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), RefinementRunSerializer)

@@ -198,7 +198,10 @@ def _frame_of(payload: dict[str, Any]) -> Frame:
 )
 @api_view(["GET", "POST"])
 def rubric_sets(request: Request, slug: str) -> Response:
-    """List the rubric sets, the newest first, or make one of published rubrics, drafted or generic criteria."""
+    """List the rubric sets, the newest first.
+
+    POST: Make a rubric set of published rubrics, drafted or generic criteria.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consilium.core.errors import DomainError
+from consilium.core.errors import DomainError, field_named
 from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.languages import language_name
 from consilium.core.limits import MAX_TAG_LENGTH
@@ -141,11 +141,15 @@ def frame_of(*, criteria: str = "", axes: str = "", language: str = "", tags: It
     names = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
     if len(names) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in names):
         message = _("At most %(n)d tags of at most %(length)d characters.")
-        raise DomainError(message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH})
+        raise DomainError(message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH}, field="tags")
     if len(language.strip()) > MAX_LANGUAGE_LENGTH:
         message = _("A language has a code of at most %(n)d characters, such as en.")
-        raise DomainError(message % {"n": MAX_LANGUAGE_LENGTH})
-    return Frame(range_of(criteria), range_of(axes), language.strip(), names)
+        raise DomainError(message % {"n": MAX_LANGUAGE_LENGTH}, field="language")
+    with field_named("criteria"):
+        criteria_range = range_of(criteria)
+    with field_named("axes"):
+        axes_range = range_of(axes)
+    return Frame(criteria_range, axes_range, language.strip(), names)
 
 
 @dataclass(frozen=True, slots=True)

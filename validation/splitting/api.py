@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.http import Http404
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -15,7 +14,6 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.model_schemas import model_field
 from rubrics.access import get_benchmark
@@ -24,12 +22,13 @@ from rubrics.models import Case
 from scoring.api.config_errors import config_errors
 from scoring.models import EndpointKind
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.api import CandidateRunProgressSerializer, progress_body
+from scoring.pipelines.api import ENDPOINT_KIND, CandidateRunProgressSerializer, progress_body
 from scoring.pipelines.selectors import step_progress
 from validation import access
 from validation.coverage.config import MAX_POINTS
-from validation.models import RubricSet, SplittingRun
+from validation.models import SplittingRun
 from validation.sets.api import RubricSetSerializer
+from validation.sets.named import named_set
 from validation.sets.storing import SetName
 from validation.splitting import selectors, services
 from validation.splitting.config import SplittingConfig
@@ -51,7 +50,9 @@ class NewSplittingSerializer(StrictSerializer, Plain):
     ``price_out``, ``currency``.
     """
 
-    gold = serializers.CharField(max_length=16, help_text="The id of the set whose criteria are split.")
+    gold = serializers.CharField(
+        max_length=MAX_RUBRIC_SET_NAME_LENGTH, help_text="Id or name of the set whose criteria are split."
+    )
     config = model_field(SplittingConfig, without=("gold", "cases"))
     budget = budget_field()
 
@@ -60,9 +61,9 @@ class SplittingRunSerializer(Plain):
     """A run in a list."""
 
     id = serializers.CharField(source="public_id")
-    gold = serializers.CharField(source="gold_name")
+    gold = serializers.CharField(source="gold_name", help_text="Name of the set.")
     model = serializers.CharField(source="model_name")
-    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
+    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices, help_text=ENDPOINT_KIND)
     status = serializers.ChoiceField(choices=SplittingRun.Status.choices)
     error = serializers.CharField()
     replay = serializers.BooleanField()
@@ -164,15 +165,16 @@ def _detail(run: SplittingRun, code: int = status.HTTP_200_OK) -> Response:
 )
 @api_view(["GET", "POST"])
 def splitting_runs(request: Request, slug: str) -> Response:
-    """List the runs that split criteria, the newest first; or begin one."""
+    """List the runs that split criteria, the newest first.
+
+    POST: Begin a run that splits criteria.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         hidden = access.hidden_splitting_runs(request.user, benchmark)
         return page_of(request, selectors.runs_on(benchmark).exclude(pk__in=hidden), SplittingRunSerializer)
     payload = valid(NewSplittingSerializer(data=request.data))
-    gold = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=payload["gold"]).first()
-    if gold is None:
-        raise DomainError(_("This rubric set does not exist."), field="gold")
+    gold = named_set(benchmark, payload["gold"], field="gold")
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,
@@ -244,7 +246,10 @@ def points(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "PUT"])
 def case_points(request: Request, slug: str, public_id: str, case: str) -> Response:
-    """Show the points of a case, or correct them all."""
+    """Show the points of a case.
+
+    PUT: Correct all points of a case.
+    """
     run, own = access.get_case_of_points(request.user, slug, public_id, case)
     if request.method == "PUT":
         payload = valid(NewPointsSerializer(data=request.data))

@@ -23,7 +23,8 @@ from scoring.api.config_errors import config_errors
 from scoring.pipelines import runs as pipeline_runs
 from scoring.pipelines.api import PipelineRunSerializer, WithProgress, budget_field
 from validation import access
-from validation.models import PairGroup, RubricSet, TrialRun
+from validation.models import PairGroup, TrialRun
+from validation.sets.named import SETS_TO_NAME, named_sets
 from validation.trials import selectors, services
 from validation.trials.building import Which
 from validation.trials.config import TrialConfig
@@ -48,7 +49,7 @@ class NewTrialRunSerializer(StrictSerializer, Plain):
     which = serializers.ChoiceField(choices=Which.choices, default=Which.CONFIRMED)
     sets = serializers.ListField(
         child=serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH), max_length=20, required=False, default=list,
-        help_text="Ids of rubric sets.",
+        help_text=SETS_TO_NAME,
     )  # fmt: skip
     config = model_field(TrialConfig, without=("sets", "cases"))
     budget = budget_field()
@@ -63,7 +64,7 @@ class PairRunSerializer(PipelineRunSerializer):
 class TrialRunSerializer(PairRunSerializer):
     """A run of trials in a list."""
 
-    sets = serializers.ListField(source="set_names", child=serializers.CharField())
+    sets = serializers.ListField(source="set_names", child=serializers.CharField(), help_text="Names of the sets.")
     no_rubric = serializers.BooleanField(source="has_no_rubric")
     pairs = serializers.IntegerField(source="n_pairs")
     trials = serializers.IntegerField()
@@ -88,13 +89,6 @@ def _groups(benchmark: Benchmark, names: list[str]) -> list[PairGroup]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _sets(benchmark: Benchmark, ids: list[str]) -> list[RubricSet]:
-    known = {row.public_id: row for row in RubricSet.objects.finished().filter(benchmark=benchmark, public_id__in=ids)}
-    if any(public_id not in known for public_id in ids):
-        raise DomainError(_("This rubric set does not exist."), field="sets")
-    return [known[public_id] for public_id in ids]
-
-
 @extend_schema(
     methods=["GET"], responses=TrialRunSerializer(many=True), parameters=PAGED, operation_id="pair_runs_list"
 )
@@ -106,7 +100,10 @@ def _sets(benchmark: Benchmark, ids: list[str]) -> list[RubricSet]:
 )
 @api_view(["GET", "POST"])
 def pair_runs(request: Request, slug: str) -> Response:
-    """List the runs of trials, the newest first; or begin one."""
+    """List the runs of trials, the newest first.
+
+    POST: Begin a run of trials.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), TrialRunSerializer)
@@ -116,7 +113,7 @@ def pair_runs(request: Request, slug: str) -> Response:
             benchmark=benchmark,
             groups=_groups(benchmark, payload["groups"]),
             which=payload["which"],
-            sets=_sets(benchmark, payload["sets"]),
+            sets=named_sets(benchmark, payload["sets"], field="sets"),
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),

@@ -232,6 +232,16 @@ def test_a_run_by_the_api(loopback: Loopback, client: Client) -> None:
     assert client.post(at, {**sent, "more": 1}, content_type="application/json").status_code == 400
     wrong = client.post(at, {**sent, "config": {"model": "ok"}}, content_type="application/json")
     assert wrong.status_code in (400, 422)
+    unknown = client.post(at, {**sent, "sets": ["A", "nowhere"]}, content_type="application/json")
+    [fault] = unknown.json()["errors"]
+    assert (unknown.status_code, fault["field"]) == (422, "sets")
+    assert fault["message"] == "There is no rubric set “nowhere” in this benchmark."
+    first = client.post(at, sent, content_type="application/json").json()
+    client.post(f"{at}{first['id']}/cancel/")
+    CoverageRun.objects.all().delete()
+    # Its answer has names, which a request may have as well.
+    sent |= {"gold": first["gold"], "sets": first["sets"]}
+    assert (sent["gold"], sent["sets"]) == (world.sets["gold"].name, ["A"])
     begun = client.post(at, sent, content_type="application/json")
     assert begun.status_code == 201, begun.content
     run = work(CoverageRun.objects.get(public_id=begun.json()["id"]))

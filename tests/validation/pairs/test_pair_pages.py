@@ -146,6 +146,9 @@ def test_the_api_judges_likewise(world: PairWorld) -> None:
     new = {
         "group": "Doses", "judgements": 1, "case": "P1", "find": "5 mg", "replace": "50 mg", "kind": "dose",
     }  # fmt: skip
+    for words, field in (({"find": "6 mg"}, "find"), ({"replace": "5 mg"}, "replace")):
+        refused = staff.post("/api/v1/benchmarks/ward/pairs/", {**new, **words}, content_type="application/json")
+        assert (refused.status_code, [fault["field"] for fault in refused.json()["errors"]]) == (422, [field])
     created = staff.post("/api/v1/benchmarks/ward/pairs/", json.dumps(new), content_type="application/json")
     assert (created.status_code, created.json()["candidate_text"]) == (201, "Take 50 mg once a day.")
 
@@ -267,8 +270,13 @@ def test_a_run_by_the_api(world: PairWorld, loopback: Loopback) -> None:
         "config": {"endpoint": loopback.url, "model": "ok", "trials": 1, "seed": 0, "no_rubric": True},
     }  # fmt: skip
     url = "/api/v1/benchmarks/ward/pair-runs/"
+    none = {**body, "sets": [], "config": {**body["config"], "no_rubric": False}}  # type: ignore[dict-item]
+    refused = client.post(url, json.dumps(none), content_type="application/json")
+    assert (refused.status_code, refused.json()) == (400, {"config": ["Choose at least one set, or no rubric."]})
+    body["sets"] = [world.sets["A"].name]  # as its answer has it
     answer = client.post(url, json.dumps(body), content_type="application/json")
     assert answer.status_code == 201, answer.content
+    assert answer.json()["sets"] == body["sets"]
     run = TrialRun.objects.get(public_id=answer.json()["id"])
     work(run)
     own = client.get(f"{url}{run.public_id}/").json()

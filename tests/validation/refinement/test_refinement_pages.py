@@ -229,7 +229,7 @@ def test_the_api_orders_shows_and_lets_a_judge_grade(rules: RuleEndpoint, client
     address = "/api/v1/benchmarks/api/refinements/"
     size = client.post(f"{address}size/", order, content_type="application/json").json()
     assert (size["requests"], size["texts"]) == (12, 6)
-    begun = client.post(address, order, content_type="application/json")
+    begun = client.post(address, {**order, "sets": ["Guide"]}, content_type="application/json")
     assert begun.status_code == 201, begun.content
     run = RefinementRun.objects.get()
     assert [arm["candidate"] for arm in begun.json()["arms"]] == ["Base + Guide", "Base + self"]

@@ -103,6 +103,16 @@ def test_what_is_refused(staff: Client, values: dict[str, Any], status: int) -> 
     assert not RubricSet.objects.exists()
 
 
+@pytest.mark.parametrize("field", ["criteria", "axes"])
+def test_a_range_that_cannot_be_read_names_its_field(staff: Client, field: str) -> None:
+    refused = post(staff, SETS, {"name": "x", "source": "generic", field: "many"})
+    message = "“many” is neither a number such as 3 nor a range such as 8-10."
+    assert (refused.status_code, refused.json()["errors"]) == (
+        422,
+        [{"line": 0, "field": field, "message": message}],
+    )
+
+
 def test_a_name_that_is_taken_is_a_conflict(staff: Client) -> None:
     assert post(staff, SETS, {"name": "x", "source": "generic"}).status_code == 201
     assert post(staff, SETS, {"name": "x", "source": "track"}).status_code == 409

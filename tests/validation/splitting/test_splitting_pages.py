@@ -135,7 +135,7 @@ def test_the_api_does_what_the_pages_do(client: Client, rules: RuleEndpoint) -> 
     config = {"endpoint": rules.url, "model": MODEL, **QUICK}
     assert send("", {"gold": "none", "config": config}).status_code == 422
     assert send("", {"gold": world.sets["gold"].public_id, "config": {**config, "max_tokens": 0}}).status_code == 400
-    begun = send("", {"gold": world.sets["gold"].public_id, "config": config})
+    begun = send("", {"gold": world.sets["gold"].name, "config": config})
     assert begun.status_code == 201, begun.content
     own = begun.json()["id"]
     assert client.get(f"{url}{own}/points/").status_code == 404
