@@ -259,7 +259,10 @@ def ruling_requests(request: Request) -> Response:
 )
 @api_view(["GET", "POST"])
 def ruling_request(request: Request, public_id: str) -> Response:
-    """One case with its votes, without names; POST rules on it for good, 409 where someone has ruled meanwhile."""
+    """Show a case that waits for a ruling with its votes, without names.
+
+    POST: Rule on the case for good. 409 where someone has ruled meanwhile.
+    """
     is_post = request.method == "POST"
     row = access.get_ruling_request(request.user, public_id, ruled_by_others=is_post)
     if not is_post:

@@ -32,9 +32,11 @@ from rubrics.models import Benchmark
 @extend_schema(methods=["POST"], request=serializers.GroupSerializer, responses={201: serializers.GroupSerializer})
 @api_view(["GET", "POST"])
 def groups(request: Request, slug: str) -> Response:
-    """List the expert groups, or make one.
+    """List the expert groups.
 
     All at once: people make them one by one.
+
+    POST: Make an expert group.
     """
     if request.method == "GET":
         rows = get_benchmark(request.user, slug).groups.all()
@@ -49,7 +51,10 @@ def groups(request: Request, slug: str) -> Response:
 @extend_schema(methods=["PATCH"], request=serializers.GroupSerializer, responses=serializers.GroupSerializer)
 @api_view(["GET", "PATCH"])
 def group(request: Request, slug: str, public_id: str) -> Response:
-    """Show a group, or rename it."""
+    """Show an expert group.
+
+    PATCH: Rename an expert group.
+    """
     if request.method == "GET":
         return Response(serializers.GroupSerializer(access.get_group(request.user, slug, public_id)).data)
     row = access.get_administered_group(request.user, slug, public_id)
@@ -61,10 +66,12 @@ def group(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=serializers.MemberSerializer, responses={201: serializers.NewMemberSerializer})
 @api_view(["GET", "POST"])
 def members(request: Request, slug: str, public_id: str) -> Response:
-    """List the members of a group, or give a person a part in it.
+    """List the members of a group.
 
     All at once: the people of one group.
-    Who never signed in is invited by email; without a mail server the answer shows the link, once.
+
+    POST: Give a person a part in a group. Who never signed in is invited by email; without a mail server the answer
+    shows the link, once.
     """
     if request.method == "GET":
         row = access.get_group(request.user, slug, public_id)
@@ -124,11 +131,13 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
 )
 @api_view(["GET", "POST"])
 def batches(request: Request, slug: str) -> Response:
-    """List the batches with their progress, or make one: the same plan as its preview, by seed.
+    """List the batches with their progress.
+
+    POST: Make a batch: the same plan as its preview, by seed.
 
     The same ``group``, ``seed`` and ``digest`` of a preview make one batch: sent again, they answer 200 with that
-    batch, and `not_taken` names the settings that are not those of the batch. Without a ``digest`` every request asks
-    for a new batch.
+    batch, and `not_taken` names the settings that are not those of the batch. Without a ``digest`` every request
+    asks for a new batch.
     """
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
@@ -173,7 +182,10 @@ def _chosen(benchmark: Benchmark, serializer: serializers.NewBatchSerializer) ->
 @extend_schema(methods=["PATCH"], request=serializers.BatchSerializer, responses=serializers.BatchSerializer)
 @api_view(["GET", "PATCH"])
 def batch(request: Request, slug: str, public_id: str) -> Response:
-    """Show a batch, or set its due date or title."""
+    """Show a batch.
+
+    PATCH: Set the due date or the title of a batch.
+    """
     if request.method == "GET":
         return Response(_batches([access.get_batch(request.user, slug, public_id)])[0])
     row = access.get_administered_batch(request.user, slug, public_id)
@@ -244,9 +256,11 @@ def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
 )
 @api_view(["GET", "POST"])
 def conflicts(request: Request, slug: str) -> Response:
-    """Count adjudications, or open those between two groups whose batches are closed.
+    """Count adjudications.
 
     All at once: one row for each group and each pair of groups.
+
+    POST: Open adjudications between two groups whose batches are closed.
     """
     if request.method == "GET":
         rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)

@@ -296,7 +296,12 @@ def check_release(request: Request, public_id: str) -> Response:
     """
     row = _held_check(request, public_id)
     data = _valid(serializers.CheckReleaseSerializer(data=request.data))
-    services.release_check(assignment=row, checker=_me(request), discard=data["discard"])
+    try:
+        services.release_check(assignment=row, checker=_me(request), discard=data["discard"])
+    except services.WouldDiscard as refused:
+        raise Conflict(
+            _("This check has amendments or marks. To release it and discard them, send discard: true.")
+        ) from refused
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -70,9 +70,11 @@ class MadeSerializer(Plain):
 )
 @api_view(["GET", "POST"])
 def regrading(request: Request, slug: str) -> Response:
-    """List what each group has to grade again, or make a batch of it (admin); the same physicians by preference.
+    """List what each group has to grade again.
 
     All at once: one row for each group.
+
+    POST: Make a batch of what a group has to grade again (admin). It goes to the same physicians where possible.
     """
     if request.method == "GET":
         return Response(LacksSerializer(lacks_of(get_benchmark(request.user, slug)), many=True).data)

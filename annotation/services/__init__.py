@@ -19,7 +19,15 @@ from annotation.services.batches import (
     pause_batch,
     settings_not_taken,
 )
-from annotation.services.checks import accept_check, amend, claim_check, next_check, release_check, return_check
+from annotation.services.checks import (
+    WouldDiscard,
+    accept_check,
+    amend,
+    claim_check,
+    next_check,
+    release_check,
+    return_check,
+)
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
     DecisionInput,
@@ -62,6 +70,7 @@ __all__ = [
     "Unanswered",
     "Undecided",
     "Unseen",
+    "WouldDiscard",
     "accept_check",
     "add_member",
     "amend",

@@ -33,6 +33,10 @@ from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
 
 
+class WouldDiscard(Conflict):
+    """A check cannot be released unless its amendments and marks may be discarded."""
+
+
 @transaction.atomic
 def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime, wait: bool = False) -> Assignment | None:
     """Take the next piece of ``waiting`` (work that this checker may take by access); None when nothing is left.
@@ -84,7 +88,7 @@ def release_check(*, assignment: Assignment, checker: User, discard: bool = Fals
     """
     row, check = _held(assignment, checker)
     if not discard and check.amendments.exclude(outcome="", to_review=False).exists():
-        raise Conflict(
+        raise WouldDiscard(
             _("This check has amendments or marks, which would be discarded. Confirm that before you release it.")
         )
     put_back_check(row, check)

@@ -43,15 +43,16 @@ def rename_group(*, group: ExpertGroup, name: str) -> None:
 
 
 def _free_name(benchmark: Benchmark, name: str, *, besides: ExpertGroup | None = None) -> str:
-    """The name without blanks around it. `DomainError` if it is empty, or differs from another's by case alone."""
+    """The name without blanks around it. `DomainError` if it is empty, `Conflict` if only case sets it apart."""
     name = name.strip()
     if not name:
-        raise DomainError(_("A group needs a name."))
+        raise DomainError(_("A group needs a name."), field="name")
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     others = benchmark.groups.filter(name__iexact=name)
     other = (others if besides is None else others.exclude(pk=besides.pk)).first()
     if other is not None:
-        raise DomainError(_("A group with this name already exists: “%(name)s”.") % {"name": other.name})
+        message = _("A group with this name already exists: “%(name)s”.") % {"name": other.name}
+        raise Conflict(message, field="name")
     return name
 
 

@@ -18,6 +18,7 @@ from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
 # It names no reason: that somebody else continues with the work would show that it is no gold item.
 TOO_LATE = gettext_lazy("This can no longer be undone.")
+NOTHING_TO_UNDO = gettext_lazy("You can still change this, so there is nothing to undo.")
 SUBMITTED_TOO_LATE = gettext_lazy(
     "This can no longer be undone. If something in it is wrong, write a comment on the response."
 )

@@ -17,7 +17,13 @@ from annotation.qualification.gold import unsettle_beside
 from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
 from annotation.services.notices import reopen_notice_of_return, withdraw_notice_of_resubmission
-from annotation.services.rules import SUBMITTED_TOO_LATE, TOO_LATE, lock_batch_shared, refuse_unless_open
+from annotation.services.rules import (
+    NOTHING_TO_UNDO,
+    SUBMITTED_TOO_LATE,
+    TOO_LATE,
+    lock_batch_shared,
+    refuse_unless_open,
+)
 from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
@@ -34,6 +40,8 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     `Conflict` if the time is over, a checker has claimed it, or somebody works on a conflict that it opened.
     """
     row = _locked(assignment)
+    if row.annotator_id == annotator.pk and row.status == Assignment.Status.DRAFT:
+        raise Conflict(str(NOTHING_TO_UNDO))
     if row.annotator_id != annotator.pk or row.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
         raise Conflict(str(SUBMITTED_TOO_LATE))
     if row.status == Assignment.Status.ACCEPTED and row.accepted_at != row.submitted_at:
@@ -69,6 +77,8 @@ def undo_accept(*, assignment: Assignment, checker: User, at: datetime) -> None:
         assignment=row, round=row.round, checker=checker, result=Check.Result.ACCEPTED
     ).select_for_update(no_key=True)
     check_row = check.first()
+    if row.status == Assignment.Status.IN_CHECK and row.checker_id == checker.pk:
+        raise Conflict(str(NOTHING_TO_UNDO))
     if check_row is None or row.status != Assignment.Status.ACCEPTED or row.checker_id != checker.pk:
         raise Conflict(str(TOO_LATE))
     finished_at = check_row.finished_at
@@ -89,6 +99,8 @@ def undo_finish(*, adjudication: Adjudication, adjudicator: User, at: datetime) 
     """
     row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
     finished_at = row.finished_at
+    if row.status == Adjudication.Status.OPEN and row.adjudicator_id == adjudicator.pk:
+        raise Conflict(str(NOTHING_TO_UNDO))
     if row.status != Adjudication.Status.DONE or row.adjudicator_id != adjudicator.pk or finished_at is None:
         raise Conflict(str(TOO_LATE))
     _refuse_if_over(finished_at, at)

@@ -122,7 +122,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     kept = client.post(f"{url}release/")
     assert (kept.status_code, kept.json()) == (
         409,
-        {"detail": "This check has amendments or marks, which would be discarded. Confirm that before you release it."},
+        {"detail": "This check has amendments or marks. To release it and discard them, send discard: true."},
     )
     assert client.get(url).json()["rows"][0]["outcome"] == other
     assert client.post(f"{url}accept/").status_code == 204
@@ -224,6 +224,10 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     client = endpoint(workshop.admin)
     base = f"{API}/benchmarks/{workshop.benchmark.slug}"
     group = client.post(f"{base}/groups/", {"name": "Group B"}, format="json").json()
+    twice = client.post(f"{base}/groups/", {"name": "group b"}, format="json")
+    [fault] = twice.json()["errors"]
+    assert (twice.status_code, fault["field"]) == (409, "name")
+    assert fault["message"] == "A group with this name already exists: “Group B”."
     person = {"email": "new@example.org", "name": "Dr. New", "role": "annotator"}
     member = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
     assert member["pseudonym"].startswith("P-")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from accounts.models import Notification, User
 from annotation import access, services
@@ -100,6 +101,25 @@ def test_nothing_is_undone_late_or_once_a_checker_has_claimed_it() -> None:
     # Neither the checker nor another annotator can undo the submission.
     for user in (workshop.checker, workshop.people()[1]):
         assert undo(user, row.public_id).status_code == 404
+
+
+def test_undoing_twice_says_that_it_is_open_again() -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3, check_policy="all")
+    open_again = "You can still change this, so there is nothing to undo."
+    row = workshop.queue()[0]
+    decide(row)
+    claim(workshop)
+    services.accept_check(assignment=first_of(workshop), checker=workshop.checker, at=timezone.now())
+    address = f"/api/v1/work/checks/{row.public_id}/undo/"
+    client = APIClient()
+    client.force_authenticate(workshop.checker)
+    assert client.post(address).status_code == 204
+    assert (client.post(address).status_code, client.post(address).json()["detail"]) == (409, open_again)
+    other = workshop.queue(workshop.people()[1])[0]
+    decide(other)
+    assert undo(other.annotator, other.public_id).status_code == 200
+    twice = undo(other.annotator, other.public_id)
+    assert (twice.status_code, twice.json()["detail"]) == (409, open_again)
 
 
 def test_undoing_the_submission_withdraws_the_conflict_that_it_opened() -> None:
