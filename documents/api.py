@@ -154,7 +154,10 @@ class NewDocumentsSerializer(StrictSerializer, CommandSerializer):
 @extend_schema(methods=["POST"], request=CollectionTermsSerializer, responses={201: CollectionSerializer})
 @api_view(["GET", "POST"])
 def collections(request: Request, slug: str) -> Response:
-    """List the collections, or make one (those who run the benchmark)."""
+    """List the collections.
+
+    POST: Make a collection (those who run the benchmark).
+    """
     if request.method == "GET":
         benchmark = access.get_read_benchmark(request.user, slug)
         return page_of(request, selectors.collections_of(benchmark).order_by("name"), CollectionSerializer)
@@ -171,7 +174,10 @@ def collections(request: Request, slug: str) -> Response:
 @extend_schema(methods=["PATCH"], request=CollectionTermsSerializer, responses=CollectionSerializer)
 @api_view(["GET", "PATCH"])
 def collection(request: Request, slug: str, public_id: str) -> Response:
-    """Show a collection, or rename and describe it (those who run the benchmark)."""
+    """Show a collection.
+
+    PATCH: Rename or describe a collection (those who run the benchmark).
+    """
     if request.method == "GET":
         collection = access.get_collection(request.user, slug, public_id)
     else:
@@ -223,7 +229,10 @@ def documents(request: Request, slug: str) -> Response:
 @extend_schema(methods=["PATCH"], request=DocumentChangesSerializer, responses=DocumentSerializer)
 @api_view(["GET", "PATCH"])
 def document(request: Request, slug: str, public_id: str) -> Response:
-    """Show a document, or change its details and licence, and retire it or bring it back (those who run it)."""
+    """Show a document.
+
+    PATCH: Change the details and licence of a document, retire it, or bring it back (those who run it).
+    """
     if request.method == "GET":
         document = access.get_document(request.user, slug, public_id)
     else:

@@ -123,9 +123,11 @@ def keys_of(case_ids: list[int]) -> list[str]:
 
 
 class Slices(APIView):
-    """The named slices of a benchmark; a new one is drawn up at once and kept.
+    """List the named slices of a benchmark.
 
     All at once: people draw them up one by one.
+
+    POST: Make a slice: it is drawn up at once and kept.
     """
 
     @extend_schema(responses=SliceSerializer(many=True), operation_id="slices_list")

@@ -63,9 +63,11 @@ class NewThresholdSerializer(StrictSerializer, serializers.Serializer[Any]):
 
 
 class Thresholds(APIView):
-    """The thresholds k that were signed on a benchmark, the newest first: the first is in force.
+    """List the thresholds k that were signed on a benchmark, the newest first: the first is in force.
 
     All at once: people sign them one by one.
+
+    POST: Sign a threshold k, which is in force from then on.
     """
 
     pagination_class = None

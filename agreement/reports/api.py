@@ -43,7 +43,7 @@ def _finished(request: Request, slug: str, public_id: str) -> Report:
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a new report is about; `agreement.api.parameter_schemas` has the parameters of each kind."""
+    """What a new report is about. Each kind has its own parameters."""
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField(child=serializers.JSONField())
@@ -336,7 +336,7 @@ class Workbook(APIView):
 
 
 class Recompute(APIView):
-    """The same report once more, as a new one: what was computed before stays."""
+    """Compute a report once more, as a new one: what was computed before stays."""
 
     @extend_schema(request=None, responses={201: RecomputedSerializer}, operation_id="reports_recompute")
     def post(self, request: Request, slug: str, public_id: str) -> Response:

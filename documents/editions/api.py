@@ -69,7 +69,10 @@ class RequestsSerializer(serializers.Serializer[Any]):
 @extend_schema(methods=["POST"], request=RewordSerializer, responses={201: RequestsSerializer})
 @api_view(["GET", "POST"])
 def citations(request: Request, slug: str, public_id: str) -> Response:
-    """Criteria that cite an earlier edition of this document; POST asks to reword those that it leaves behind."""
+    """List criteria that cite an earlier edition of this document.
+
+    POST: Ask authors to reword the criteria that this edition leaves behind.
+    """
     edition = access.get_managed_document(request.user, slug, public_id)
     if request.method == "POST":
         values = valid(RewordSerializer(data=request.data))

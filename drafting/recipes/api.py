@@ -112,7 +112,10 @@ def _content_of(payload: dict[str, Any]) -> dict[str, Any]:
 )
 @api_view(["GET", "POST"])
 def recipes(request: Request, slug: str) -> Response:
-    """List the recipes, each by its newest version, or make one: of content, or of a shipped recipe and models."""
+    """List the recipes, each by its newest version.
+
+    POST: Make a recipe of content, or of a shipped recipe and models.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.newest_recipes(benchmark), RecipeSerializer)
@@ -146,9 +149,10 @@ def recipe(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def versions(request: Request, slug: str, public_id: str) -> Response:
-    """List the versions of a recipe, the newest first, or save the next one after the version of this address.
+    """List the versions of a recipe, the newest first.
 
-    409 where there is a newer version already. The content of the newest version gives that version again.
+    POST: Save the next version of a recipe after the version of this address. 409 where there is a newer version
+    already. The content of the newest version gives that version again.
     """
     row = get_recipe(request.user, slug, public_id)
     if request.method == "GET":
@@ -169,7 +173,10 @@ def versions(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["PUT"], request=TermsSerializer, responses=TermsSerializer, operation_id="drafting_terms_save")
 @api_view(["GET", "PUT"])
 def terms(request: Request, slug: str) -> Response:
-    """Show or set how the benchmark uses suggestions; for its admins. A field that is not given has its default."""
+    """Show how the benchmark uses suggestions (admins).
+
+    PUT: Set how the benchmark uses suggestions (admins). A field that is not given has its default.
+    """
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method == "PUT":
         payload = valid(TermsSerializer(data=request.data))

@@ -65,7 +65,7 @@ class Prompt(StrictConfig):
 class RecipeStage(StrictConfig):
     """A stage that asks a model: whether it is on, which model it asks, and its texts by language.
 
-    Without a text for a language, the stage has that of the product (`drafting.stages.prompts`).
+    Without a text for a language, the stage has that of the product.
     """
 
     on: bool = True
@@ -85,7 +85,7 @@ class RecipeLimits(StrictConfig):
 
 
 class RecipeFilters(StrictConfig):
-    """Which documents are searched, beside those in use that may be sent (`documents.search.filters`)."""
+    """Which documents are searched, beside those in use that may be sent."""
 
     collections: list[Annotated[str, Field(max_length=MAX_PUBLIC_ID_LENGTH)]] = Field(default_factory=list)  # all
     same_language: bool = True  # only documents in the language of the case

@@ -97,7 +97,10 @@ def _cases(benchmark: Benchmark, keys: list[str]) -> list[int]:
 )
 @api_view(["GET", "POST"])
 def drafting_runs(request: Request, slug: str) -> Response:
-    """List the runs of drafting, the newest first; or begin one."""
+    """List the runs of drafting, the newest first.
+
+    POST: Begin a run of drafting.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), DraftingRunSerializer)

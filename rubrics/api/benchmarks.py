@@ -44,7 +44,10 @@ def me(request: Request) -> User:
 )
 @api_view(["GET", "POST"])
 def benchmarks(request: Request) -> Response:
-    """List the benchmarks that you run, or make one (staff)."""
+    """List the benchmarks that you run.
+
+    POST: Make a benchmark (staff).
+    """
     if request.method == "GET":
         return page_of(
             request, models.Benchmark.objects.run_by(request.user).order_by("slug"), serializers.BenchmarkSerializer
@@ -61,7 +64,10 @@ def benchmarks(request: Request) -> Response:
 @extend_schema(methods=["PATCH"], request=serializers.BenchmarkSerializer, responses=serializers.BenchmarkSerializer)
 @api_view(["GET", "PATCH"])
 def benchmark(request: Request, slug: str) -> Response:
-    """Show a benchmark, or change what describes it (admin)."""
+    """Show a benchmark.
+
+    PATCH: Change what describes a benchmark (admin).
+    """
     if request.method == "GET":
         return Response(serializers.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
     benchmark = access.get_administered_benchmark(request.user, slug)
@@ -147,7 +153,10 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def responses(request: Request, slug: str) -> Response:
-    """List responses, or add some: all or none; an error's line is the place in the list, from 1."""
+    """List responses.
+
+    POST: Add responses: all or none. The line of an error is the place in the list, from 1.
+    """
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
@@ -185,7 +194,10 @@ def response(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET", "POST"])
 @parser_classes([MultiPartParser])
 def imports(request: Request, slug: str) -> Response:
-    """List the imports, or upload a file: a worker imports all of it or nothing; ask the import how far it is."""
+    """List the imports.
+
+    POST: Upload a file to import. A worker imports all of it or nothing; ask the import how far it is.
+    """
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, models.ImportJob.objects.filter(benchmark=benchmark), serializers.ImportSerializer)

@@ -54,10 +54,12 @@ class StaffChangeSerializer(StrictSerializer, Plain):
 )
 @api_view(["GET", "POST"])
 def staff(request: Request, slug: str) -> Response:
-    """List admins and researchers, former ones too, or add one or change their role (admins).
+    """List admins and researchers, former ones too.
 
     All at once: the people of one benchmark.
-    Who never signed in is invited by email; without a mail server the answer shows the link, once.
+
+    POST: Add an admin or a researcher, or change their role (admins). Who never signed in is invited by email;
+    without a mail server the answer shows the link, once.
     """
     benchmark = access.get_administered_benchmark(request.user, slug)
     if request.method == "GET":

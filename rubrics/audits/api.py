@@ -117,7 +117,10 @@ def _detail(audit: CaseAudit) -> dict[str, Any]:
 )
 @api_view(["GET", "POST"])
 def audits(request: Request, slug: str) -> Response:
-    """List the audits, or draw one (admin): the same seed draws the same cases from the same benchmark anywhere."""
+    """List the audits.
+
+    POST: Draw an audit (admin): the same seed draws the same cases from the same benchmark anywhere.
+    """
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
         audits = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")

@@ -160,7 +160,10 @@ def _content(sent: dict[str, Any], stored: CaseContent) -> CaseContent:
 @extend_schema(methods=["POST"], request=NewCaseSerializer, responses={201: WrittenCaseSerializer})
 @api_view(["GET", "POST"])
 def cases(request: Request, slug: str) -> Response:
-    """List the cases with the state of their rubrics, or begin one (authors, and those who run the benchmark)."""
+    """List the cases with the state of their rubrics.
+
+    POST: Begin a case (authors, and those who run the benchmark).
+    """
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, lists.with_rubric_states(benchmark.cases.order_by("key")), ListedCaseSerializer)
@@ -180,7 +183,12 @@ def cases(request: Request, slug: str) -> Response:
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PATCH", "DELETE"])
 def case(request: Request, slug: str, public_id: str) -> Response:
-    """Show a case as its author sees it, change it, or throw away a draft that no one has reviewed."""
+    """Show a case as its author sees it.
+
+    PATCH: Change a case that is written.
+
+    DELETE: Throw away a draft case that no one has reviewed.
+    """
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
         return Response(WrittenCaseSerializer(case).data)
@@ -208,9 +216,11 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=WaiverSerializer, responses={201: FindingSerializer(many=True)})
 @api_view(["GET", "POST"])
 def privacy(request: Request, slug: str, public_id: str) -> Response:
-    """What in a case and its draft may name a person; or say of one why it is kept. Not open: ``waived`` is set.
+    """List what in a case and its draft may name a person.
 
     All at once: those of one case.
+
+    POST: Say why what may name a person is kept. It is not open from then on: ``waived`` is set.
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     code: int = status.HTTP_200_OK
@@ -225,9 +235,11 @@ def privacy(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=NewAuthoringRoleSerializer, responses={201: AuthoringRoleSerializer})
 @api_view(["GET", "POST"])
 def authors(request: Request, slug: str) -> Response:
-    """List authors and auditors, former ones too, or add one (admins).
+    """List authors and auditors, former ones too.
 
     All at once: the people of one benchmark.
+
+    POST: Add an author or an auditor (admins).
     """
     benchmark = access.get_administered_benchmark(request.user, slug)
     if request.method == "GET":

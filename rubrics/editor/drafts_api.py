@@ -38,7 +38,7 @@ Plain = serializers.Serializer[Any]
 
 
 class DraftItemSerializer(Plain):
-    """A criterion that is being written; read strictly by `rubrics.editor.draft_content.read_items`."""
+    """A criterion that is being written. Unknown fields are refused."""
 
     id = serializers.CharField(help_text="A name for it, unique within the draft, at most 40 characters.")
     text = serializers.CharField(allow_blank=True, required=False)
@@ -184,9 +184,9 @@ def _rubric_payload(case: Case, reader: User) -> dict[str, Any]:
 )
 @api_view(["GET", "PUT"])
 def draft(request: Request, slug: str, public_id: str) -> Response:
-    """Show what is being written (version 0: what is published, or nothing), or put a list in its place.
+    """Show what is being written. Version 0 is what is published, or nothing.
 
-    Putting with version 0 begins a draft.
+    PUT: Put a list in the place of what is being written. With version 0 this begins a draft.
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":

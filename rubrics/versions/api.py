@@ -209,7 +209,10 @@ def difference(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=ReviewDecisionSerializer, responses=VersionSerializer(many=True))
 @api_view(["GET", "POST"])
 def review(request: Request, slug: str, public_id: str) -> Response:
-    """Read the rubric in review, or approve or return it (authors who wrote nothing of it)."""
+    """Read the rubric in review.
+
+    POST: Approve or return the rubric in review (authors who wrote nothing of it).
+    """
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = _open(case, Rubric.Status.IN_REVIEW)
     if request.method == "GET":
@@ -287,7 +290,10 @@ def discard(request: Request, slug: str, public_id: str) -> Response:
 )
 @api_view(["GET", "POST"])
 def reviews(request: Request, slug: str) -> Response:
-    """List the rubrics that you can review, or approve what you have read; one that is refused delays no other."""
+    """List the rubrics that you can review.
+
+    POST: Approve the rubrics that you have read. One that is refused delays no other.
+    """
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
         pages = Pages()

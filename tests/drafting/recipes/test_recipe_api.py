@@ -53,7 +53,7 @@ def test_what_was_read_can_be_sent_back_as_the_next_version(staff: Client, save:
         ({}, 400, "Send either “content” or “shipped”."),
         ({"shipped": "direct", "content": {}}, 400, "Send either “content” or “shipped”."),
         ({"content": {}, "models": {}}, 400, "Send the models of a recipe with “content” as part of it."),
-        ({"shipped": "best"}, 400, "is not a valid choice"),
+        ({"shipped": "best"}, 400, "is not a valid choice. One of: direct"),
         ({"shipped": "direct"}, 422, "models.strong: This recipe needs this model."),
         ({"shipped": "generic", "models": {"fast": {}}}, 422, "models.fast: This recipe does not use such a model."),
         ({"shipped": "direct", "models": {"strong": 5}}, 422, "models.strong"),
@@ -74,8 +74,11 @@ def test_a_text_without_its_place_is_named_by_stage_and_language(staff: Client) 
     stages = {"needs": {"prompts": {"zh": {"system": "a", "user": "b"}}}}
     answer = post(staff, PATH, {"name": "Ours", "content": content(stages=stages)})
     assert answer.status_code == 422
+    message = "Needs, Chinese: The placeholder {{case}} is missing."
     assert answer.json() == {
-        "detail": "stages.needs.prompts.zh.user: Needs, Chinese: The placeholder {{case}} is missing."
+        "detail": f"stages.needs.prompts.zh.user: {message}",
+        "errors": [{"line": 0, "field": "stages.needs.prompts.zh.user", "message": message}],
+        "error_total": 1,
     }
 
 
