@@ -400,6 +400,15 @@ class CheckListSerializer(Plain):
     submitted_at = serializers.DateTimeField()
 
 
+class EarlierAmendmentSerializer(Plain):
+    """What an earlier round amended in a criterion before the work was returned."""
+
+    round = serializers.IntegerField()
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+    own = serializers.BooleanField(help_text="Whether you amended it yourself.")
+
+
 class CheckRowSerializer(Plain):
     """A criterion, the annotator's decision, and the checker's amendment (empty: none)."""
 
@@ -409,6 +418,10 @@ class CheckRowSerializer(Plain):
     to_review = serializers.BooleanField(help_text="The annotator is to review the criterion; `reason` says what.")
     reason = serializers.CharField()
     version = serializers.IntegerField()
+    earlier = EarlierAmendmentSerializer(
+        allow_null=True,
+        help_text="The amendment of an earlier round, which was returned; it does not count in this round.",
+    )
 
 
 class CheckSerializer(CheckListSerializer):

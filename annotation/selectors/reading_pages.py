@@ -20,8 +20,10 @@ from annotation.models import Adjudication, Amendment, Assignment, Check, Decisi
 from annotation.selectors.review_rounds import (
     REVIEWED_FIELDS,
     TO_REVIEW,
+    EarlierAmendment,
     Exchange,
     decisions_before,
+    earlier_amendments,
     earlier_exchanges,
     review_requests,
 )
@@ -253,6 +255,7 @@ class CheckRow:
     client_id: UUID | None = None
     saved_at: datetime | None = None
     to_review: bool = False  # the annotator is to review the criterion; `reason` says what, and `outcome` is empty
+    earlier: EarlierAmendment | None = None  # of a round that was returned; it is no part of this round
 
     @property
     def effective(self) -> str:
@@ -266,8 +269,21 @@ class CheckRow:
 
     @property
     def again(self) -> bool:
-        """Whether a later round is about this criterion: its review was asked for, or the decision is another now."""
-        return bool(self.given.review_request) or self.given.changed
+        """Whether a later round is about this criterion: its review was asked for, or the decision is another now.
+
+        Also where the annotator kept a decision that was amended in an earlier round.
+        """
+        return bool(self.given.review_request) or self.given.changed or self.kept
+
+    @property
+    def kept(self) -> bool:
+        """Whether the annotator's decision still differs from the amendment of an earlier round."""
+        return self.earlier is not None and self.earlier.outcome != self.given.outcome
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the amendment is that of the earlier round, with the same reason."""
+        return self.earlier is not None and (self.outcome, self.reason) == (self.earlier.outcome, self.earlier.reason)
 
 
 def check_rows(assignment: Assignment, criterion: int | None = None, *, number: int | None = None) -> list[CheckRow]:
@@ -283,6 +299,7 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
     over = {row.criterion_id: row for row in amendments}
     lines = criterion_lines(assignment.rubric_id, criteria, assignment.case.language)
     given = [grading_row(line, decisions_by_criterion.get(line.id)) for line in lines]
+    earlier = earlier_amendments(assignment, number)
     rows = []
     for row in _beside_former_round(given, assignment, number):
         amendment = over.get(row.line.id)
@@ -294,6 +311,7 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
                 amendment.outcome if amendment else "",
                 amendment.reason if amendment and (amendment.outcome or to_review) else "",
                 to_review=to_review,
+                earlier=earlier.get(row.line.id),
                 **_saved(amendment),
             )
         )

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Amendment, Assignment, Batch, Decision, Outcome, Physician
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Amendment, Assignment, Batch, Check, Decision, Outcome, Physician
 from rubrics.models import RubricItem
 
 TO_REVIEW = "review"  # what a checker chooses in place of an outcome, so that the annotator reviews the criterion
@@ -58,6 +60,36 @@ def earlier_exchanges(assignment: Assignment, number: int) -> dict[int, list[Exc
         after, answer = decisions.get((criterion, round_ + 1), ("", ""))
         exchanges.setdefault(criterion, []).append(Exchange(round_, request, answer, before, after))
     return exchanges
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierAmendment:
+    """What a check that ended with a return had amended a criterion to, in round ``round``."""
+
+    round: int
+    outcome: str
+    reason: str
+    own: bool  # by the checker of the round in which it is shown
+
+
+def earlier_amendments(assignment: Assignment, number: int) -> dict[int, EarlierAmendment]:
+    """Criterion (id) → its amendment in the rounds before ``number``; one query, none for the first round.
+
+    Where a later one of these rounds marked the criterion for review, that mark counts and the amendment is left out.
+    """
+    if number == 1:
+        return {}
+    reader = Check.objects.filter(assignment=assignment, round=number, checker=OuterRef("check_row__checker"))
+    rows = Amendment.objects.filter(
+        check_row__assignment=assignment, check_row__round__lt=number, check_row__result=Check.Result.RETURNED
+    ).exclude(outcome="", to_review=False)
+    last = {
+        criterion: EarlierAmendment(round_, outcome, reason, own)
+        for criterion, round_, outcome, reason, own in rows.annotate(own=Exists(reader))
+        .order_by("check_row__round")
+        .values_list("criterion_id", "check_row__round", "outcome", "reason", "own")
+    }
+    return {criterion: amendment for criterion, amendment in last.items() if amendment.outcome}
 
 
 def decisions_before(assignment: Assignment, number: int) -> dict[int, Decision]:

@@ -220,6 +220,58 @@ def test_the_next_round_shows_what_was_marked_and_what_changed_and_the_first_sta
     assert "Your answer" in row_of(own_page, first)
 
 
+def amend(client: Client, row: Assignment, criterion: int, outcome: str, reason: str) -> None:
+    answer = client.post(
+        f"/work/checks/{row.public_id}/criteria/{criterion}/", {"outcome": outcome, "reason": reason}
+    )
+    assert answer.status_code == 200
+
+
+def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follows_it(checked: Workshop) -> None:
+    client, own, row = signed_in(checked.checker), signed_in(checked.annotator), work_of(checked)
+    first, second, third, _fourth = services.criteria_of(row)
+    amend(client, row, first, "not_met", "No dose is given.")
+    amend(client, row, second, "not_met", "Only for adults.")
+    mark(client, row, third, "Which ward?")
+    assert client.post(f"/work/checks/{row.public_id}/return/", {"note": ""}).status_code == 302
+    row = work_of(checked)
+    save(own, row, second, outcome="not_met")
+    save(own, row, third, answer="Any.")
+    assert submit(own, row).status_code == 200
+    claim(checked)
+    row, url = work_of(checked), f"/work/checks/{row.public_id}/"
+    page = client.get(url).content.decode()
+    assert re.search(r'data-filter="again"[^>]*>\s*Reviewed or changed <span[^>]*>3<', page)
+    kept, followed = row_of(page, first), row_of(page, second)
+    for words in ("You amended this to “Not met” in round 1", "No dose is given.", "with this reason"):
+        assert words in kept
+    assert 'data-amended=""' in kept  # of this round
+    assert 'data-kept="1"' in kept and 'data-kept="1"' not in followed
+    assert "Only for adults." in followed and "with this reason" not in followed
+    api = client.get(f"/api/work/checks/{row.public_id}/").json()
+    given = {line["criterion"]["id"]: line["earlier"] for line in api["rows"]}
+    assert given[first] == {"round": 1, "outcome": "not_met", "reason": "No dose is given.", "own": True}
+    assert given[third] is None
+
+    # A round in which the checker left it alone hides nothing from the next.
+    mark(client, row, third, "Which one?")
+    assert client.post(f"{url}return/?round=2", {"note": ""}).status_code == 302
+    row = work_of(checked)
+    save(own, row, third, answer="Ward 3.")
+    assert submit(own, row).status_code == 200
+    claim(checked)
+    row = work_of(checked)
+    assert "in round 1" in row_of(client.get(url).content.decode(), first)
+    # The amendment of another checker is named as such.
+    Check.objects.filter(round=1).update(checker=checked.people("checker")[1])
+    assert "The checker amended this to “Not met” in round 1" in row_of(client.get(url).content.decode(), first)
+    amend(client, row, first, "not_met", "No dose is given.")
+    again = row_of(client.get(url).content.decode(), first)
+    assert "in round 1" not in again and 'data-amended="not_met"' in again
+    assert client.post(f"{url}accept/?round=3").status_code == 302
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 0, 1, 1]
+
+
 def test_an_admin_gets_marks_and_answers_as_csv(checked: Workshop) -> None:
     client, row = signed_in(checked.checker), work_of(checked)
     first, _second, third, _fourth = services.criteria_of(row)

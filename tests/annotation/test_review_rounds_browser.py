@@ -116,6 +116,63 @@ def test_marked_criteria_go_to_the_annotator_and_come_back_answered(new_page: Ne
     assert not Amendment.objects.filter(check_row__round=2).exists()
 
 
+def test_an_amendment_that_the_annotator_kept_is_amended_again_or_accepted_knowingly(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=4, responses=2, check_policy="all")
+    decide(workshop.queue()[0], "met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Start next check").click()
+    current, summary = page.locator(".criterion.current"), page.locator("#summary")
+    for number, reason in enumerate(["No dose.", "Not this drug."], start=1):
+        expect(current.locator(".n")).to_have_text(str(number))
+        page.keyboard.press("n")
+        expect(page.locator("[data-reason]:visible")).to_be_focused()
+        page.keyboard.type(reason)
+        page.keyboard.press("Enter")
+        expect(summary).to_have_text(f"{number} amended")
+        page.keyboard.press("j")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.keyboard.press("r")
+    dialog = page.locator("#send-back")
+    expect(dialog).to_contain_text("Your 2 amendments are not part of the record.")
+    dialog.get_by_role("textbox").fill("Please read the doses again.")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    row = Assignment.objects.get(round=2)
+    services.submit(assignment=row, annotator=workshop.annotator, at=timezone.now())
+
+    page.reload()
+    page.get_by_role("button", name="Start next check").click()
+    expect(page.locator("#place")).to_have_text("Check, round 2")
+    expect(page.locator("[data-count=again]")).to_have_text("2")
+    expect(page.locator(".criterion:visible")).to_have_count(2)
+    expect(current).to_contain_text("You amended this to “Not met” in round 1")
+    page.keyboard.press("Control+Enter")
+    question = page.locator("#accept-kept")
+    expect(question).to_contain_text("Criteria 1 and 2 were amended in an earlier round")
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_be_hidden()
+    again = page.get_by_role("button", name="Amend to “Not met” again, with this reason")
+    again.first.click()
+    expect(summary).to_have_text("1 amended")
+    expect(page.locator(".criterion:visible").first.locator(".amended")).to_have_text("amended")
+    expect(again).to_have_count(1)
+    page.keyboard.press("u")
+    expect(summary).to_have_text("0 amended")
+    expect(again).to_have_count(2)
+    page.keyboard.press("n")  # the key of the outcome amends in one step, too
+    expect(summary).to_have_text("1 amended")
+    expect(again).to_have_count(1)
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.keyboard.press("Control+Enter")
+    expect(question).to_contain_text("Criterion 2 was amended in an earlier round")
+    question.get_by_role("button", name="Accept their decisions").click()
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    second = Amendment.objects.filter(check_row__round=2).values_list("outcome", "reason")
+    assert list(second) == [("not_met", "No dose.")]
+    assert Check.objects.get(round=2).result == "accepted"
+
+
 def test_an_answer_waits_out_a_lost_connection(new_page: NewPage, watch: Watch) -> None:
     workshop = build_workshop(criteria=2, responses=2, check_policy="all")
     decide(workshop.queue()[0], "met")

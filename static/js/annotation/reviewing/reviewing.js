@@ -29,6 +29,7 @@ import "../shared/second_press.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, renewRow, takeUpKept } from "./reviewing_entries.js";
+import { askBeforeAccepting, listOf, showAmended, showMarked } from "./reviewing_questions.js";
 import { earlyReason, existingReasonField, isUnsaved, reasonBox, showReason } from "./reviewing_reasons.js";
 import { closeSheet, isStillSamePerson, pageOf, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
@@ -160,11 +161,6 @@ async function finishNow(url, values, showMessage) {
   return false;
 }
 
-/** @param {string[]} numbers */
-function listOf(numbers) {
-  return new Intl.ListFormat(document.documentElement.lang).format(numbers);
-}
-
 /** @param {string[]} ids of criteria */
 function changedIn(ids) {
   const numbers = ids.map((id) => rowOf(id)?.dataset.number ?? "");
@@ -234,13 +230,10 @@ function showOnPage(message, row) {
   refuse(message, { about: row && idOf(row) });
 }
 
-/** @param {{ withoutNote?: boolean }} [options] `withoutNote`: a note that was written for a return is given up */
-function accept({ withoutNote = false } = {}) {
-  const dialog = optionalElement("accept-check", HTMLDialogElement);
-  if (dialog && !withoutNote && sheet.writable && keptEntries().note?.note?.trim()) {
-    if (!dialog.open) dialog.showModal();
-    return;
-  }
+/** @param {{ confirmed?: string }} [options] `confirmed`: the dialog in which a question was answered */
+function accept({ confirmed } = {}) {
+  const canFinish = sheet.writable && !finishing.busy && !rows().some(isUnsaved);
+  if (canFinish && askBeforeAccepting(confirmed)) return;
   if (finishForm) finish(sheetElement().dataset.finishUrl ?? "", {}, showOnPage);
 }
 
@@ -272,17 +265,10 @@ function sendBack() {
   finish(sheetElement().dataset.returnUrl ?? "", { note: noteField(returnForm).value }, showInDialog);
 }
 
-/** The dialog names the criteria that are marked for review. */
-function showMarked() {
-  const line = element("marked-criteria", HTMLElement);
-  const numbers = rows().flatMap(({ dataset }) => (dataset.marked ? [dataset.number ?? ""] : []));
-  line.textContent = text(numbers.length === 1 ? "marked_one" : "marked_many").replace("NUMBERS", listOf(numbers));
-  line.hidden = !numbers.length;
-}
-
 function openReturn() {
   if (!mayWrite() || !returnDialog || !returnForm || returnDialog.open) return;
   showInDialog("");
+  showAmended();
   showMarked();
   const note = noteField(returnForm);
   note.value ||= keptEntries().note?.note ?? "";
@@ -294,7 +280,7 @@ finishForm?.addEventListener("submit", (event) => {
   event.preventDefault();
   const dialog = event.submitter?.closest("dialog");
   dialog?.close();
-  accept({ withoutNote: Boolean(dialog) });
+  accept({ confirmed: dialog?.id });
 });
 returnForm?.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -54,6 +54,11 @@ function isTouched(row) {
   return row.dataset.amended || row.dataset.marked;
 }
 
+/** @param {HTMLElement} row in which the annotator kept what an earlier round amended, and which was not amended again */
+export function isKept(row) {
+  return Boolean(row.dataset.kept && !isTouched(row));
+}
+
 /**
  * @param {string} outcome
  * @param {HTMLElement | null | undefined} [row]
@@ -76,8 +81,15 @@ export function choose(outcome, row = rowInSight()) {
   }
   if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
   else if (earlyReason(row)) save(row, outcome, earlyReason(row), { early: earlyReason(row) });
+  else if (isKept(row) && outcome === row.dataset.earlier) amendAgain(row);
   else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
+}
+
+/** @param {HTMLElement} row whose amendment of an earlier round is repeated, with its reason */
+function amendAgain(row) {
+  if (isReasonOpen(row)) closeReason(row);
+  save(row, row.dataset.earlier ?? "", row.dataset.earlierReason ?? "");
 }
 
 /**
@@ -224,6 +236,7 @@ document.addEventListener("click", (event) => {
   if (outcome !== undefined) choose(outcome, row);
   else if (targetWithin(event, "[data-send]")) saveWithReason(row);
   else if (targetWithin(event, "[data-do=cancel]")) closeReason(row);
+  else if (targetWithin(event, "[data-do=amend-again]")) choose(row.dataset.earlier ?? "", row);
   else if (targetWithin(event, "[data-do=unmark]")) choose(row.dataset.default ?? "", row);
   else if (targetWithin(event, "[data-do=reason]")) writeReason(row);
 });
