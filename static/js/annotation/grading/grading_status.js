@@ -43,7 +43,7 @@ function showWhatIsLeft() {
   renewLacking();
   const line = document.querySelector("[data-left-to-review]");
   if (!(line instanceof HTMLElement) || !sheet.writable) return;
-  const left = rows().filter(isToReview).length;
+  const left = rows().filter(counted.review).length;
   line.textContent = text(left > 1 ? "review_many" : left ? "review_one" : "reviewed").replace("NUMBER", String(left));
 }
 

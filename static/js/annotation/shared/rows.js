@@ -54,7 +54,7 @@ export function show(row, decision) {
   row.dataset.evidence = JSON.stringify(
     decision.evidence.map((span) => ({ ...span, quote: span.quote ?? quote(span) })),
   );
-  if (row.dataset.asked) showAnswer(row, decision.answer ?? "");
+  if (row.dataset.answer !== undefined) showAnswer(row, decision.answer ?? "");
   row.classList.toggle("decided", Boolean(decision.outcome));
   for (const button of findAll(row, "[data-set]", HTMLElement)) {
     button.setAttribute("aria-pressed", String(button.dataset.set === decision.outcome));
