@@ -101,8 +101,15 @@ def batch_needs_attention(values: dict[str, Any]) -> tuple[str, str]:
 
 
 def conflicts_opened(values: dict[str, Any]) -> tuple[str, str]:
-    """How many responses got conflicts on one day."""
+    """How many responses got conflicts on one day; to an adjudicator, how many of these they may adjudicate."""
     count = int(values.get("count", 1))
+    if values.get("what") == "adjudicate":
+        text = ngettext(
+            "Physicians disagreed about %(count)d response, which you can adjudicate.",
+            "Physicians disagreed about %(count)d responses, which you can adjudicate.",
+            count,
+        )
+        return text % {"count": count}, ""
     text = ngettext(
         "Physicians disagreed about %(count)d response, which was given to adjudicators.",
         "Physicians disagreed about %(count)d responses, which were given to adjudicators.",

@@ -128,10 +128,17 @@ def settings_of(user: User) -> dict[str, str]:
 
 
 def kinds_for(user: User) -> list[str]:
-    """The kinds that ``user`` can get: `STAFF_KINDS` only where they run a benchmark."""
-    # The app of benchmarks is a layer above this one, so the query names its relation and imports nothing.
-    runs_one = User.objects.filter(pk=user.pk, benchmark_roles__active=True).exists()
-    return [kind for kind in DEFAULTS if runs_one or kind not in STAFF_KINDS]
+    """The kinds that ``user`` can get: `STAFF_KINDS` only where they run a benchmark.
+
+    Adjudicators get new conflicts, too.
+    """
+    # The apps of benchmarks and groups are layers above this one, so the queries name relations and import nothing.
+    here = User.objects.filter(pk=user.pk)
+    if here.filter(benchmark_roles__active=True).exists():
+        return list(DEFAULTS)
+    adjudicates = here.filter(memberships__role="adjudicator", memberships__active=True).exists()
+    staff = [kind for kind in STAFF_KINDS if not (adjudicates and kind == Kind.CONFLICT)]
+    return [kind for kind in DEFAULTS if kind not in staff]
 
 
 @transaction.atomic

@@ -13,10 +13,25 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
+from annotation.models import (
+    Adjudication,
+    Amendment,
+    Assignment,
+    Batch,
+    BatchItem,
+    Check,
+    Decision,
+    ExpertGroup,
+    Slot,
+)
 from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from annotation.services.rules import TOO_LATE
-from annotation.services.staff_notices import notify_of_conflicts, withdraw_notice_of_conflict
+from annotation.services.staff_notices import (
+    notify_adjudicators,
+    notify_of_conflicts,
+    withdraw_notice_of_adjudicators,
+    withdraw_notice_of_conflict,
+)
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition
@@ -38,6 +53,9 @@ class Vote:
     evidence: list[dict[str, object]]
     amended_because: str  # the checker's reason; empty where the annotator's own decision counts
     given: str = ""  # the annotator's own outcome, where a checker amended it
+    asked: str = ""  # what the check of the round before asked to review, or its reason for an amendment
+    answer: str = ""  # of the annotator, to that
+    before: str = ""  # the annotator's outcome in the round before, where they changed it since
 
 
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
@@ -50,25 +68,47 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
         purpose=Assignment.Purpose.WORK,
     )
     work = {row.pk: row for row in rows.only("pk", "public_id", "round")}
-    amendments = {
-        (assignment, criterion): (outcome, reason)
-        for assignment, criterion, outcome, reason, round_ in Amendment.objects.filter(
-            check_row__assignment__in=work, check_row__result="accepted"
+    amendments: dict[tuple[int, int], tuple[str, str]] = {}
+    asked: dict[tuple[int, int], str] = {}
+    for assignment, criterion, outcome, reason, round_, result in (
+        Amendment.objects.filter(check_row__assignment__in=work)
+        .exclude(outcome="", to_review=False)
+        .values_list(
+            *("check_row__assignment_id", "criterion_id", "outcome", "reason", "check_row__round", "check_row__result")
         )
-        .exclude(outcome="")
-        .values_list("check_row__assignment_id", "criterion_id", "outcome", "reason", "check_row__round")
-        if work[assignment].round == round_
+    ):
+        place, last = (assignment, criterion), work[assignment].round
+        if result == Check.Result.ACCEPTED and round_ == last and outcome:
+            amendments[place] = (outcome, reason)
+        elif result == Check.Result.RETURNED and round_ == last - 1:
+            asked[place] = reason
+    rows_by_round = {
+        (decision.assignment_id, decision.criterion_id, decision.round): decision
+        for decision in Decision.objects.filter(assignment__in=work, outcome__isnull=False).order_by(
+            "assignment__public_id", "criterion_id"
+        )
     }
     votes: dict[int, list[Vote]] = {}
-    decisions = Decision.objects.filter(assignment__in=work, outcome__isnull=False)
-    for decision in decisions.order_by("assignment__public_id", "criterion_id"):
-        row = work[decision.assignment_id]
-        if decision.round != row.round:
+    for (assignment, criterion, round_), decision in rows_by_round.items():
+        row, place = work[assignment], (assignment, criterion)
+        if round_ != row.round:
             continue
-        outcome, reason = amendments.get((row.pk, decision.criterion_id), (decision.outcome, ""))
-        given = (decision.outcome or "") if reason else ""
-        votes.setdefault(decision.criterion_id, []).append(
-            Vote(row.public_id, outcome or "", decision.note, decision.borderline, decision.evidence, reason, given)
+        outcome, reason = amendments.get(place, (decision.outcome, ""))
+        former = rows_by_round.get((assignment, criterion, round_ - 1))
+        before = (former.outcome or "") if former is not None and former.outcome != decision.outcome else ""
+        votes.setdefault(criterion, []).append(
+            Vote(
+                row.public_id,
+                outcome or "",
+                decision.note,
+                decision.borderline,
+                decision.evidence,
+                reason,
+                given=(decision.outcome or "") if reason else "",
+                asked=asked.get(place, ""),
+                answer=decision.answer,
+                before=before,
+            )
         )
     return votes
 
@@ -87,11 +127,13 @@ class Opened:
 def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime) -> None:
     """Open an adjudication where all of the group's work on the response is accepted and does not agree.
 
-    Called whenever work is accepted. The admins are notified, at most once a day.
+    Called whenever work is accepted. The admins and the adjudicators are notified, at most once a day.
     """
     opened = open_group_conflicts(group=group, works={(response.pk, rubric.pk)}, at=at)
     if opened.responses:
         notify_of_conflicts(benchmark=group.benchmark, count=opened.responses, at=at)
+        rows = Adjudication.objects.filter(response=response, rubric=rubric, group=group, other_group=None)
+        notify_adjudicators(opened=rows, at=at)
 
 
 @transaction.atomic
@@ -134,6 +176,7 @@ def withdraw_conflict_within(*, response: Response, rubric: Rubric, group: Exper
         return
     if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
         raise Conflict(str(TOO_LATE))
+    withdraw_notice_of_adjudicators(opened=Adjudication.objects.filter(pk=row.pk), at=row.created_at)
     row.delete()
     withdraw_notice_of_conflict(benchmark=group.benchmark, at=row.created_at)
 
@@ -215,8 +258,9 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
     )
     left = BatchItem.objects.filter(Exists(accepted), batch=batch).filter(Exists(unfinished) | Exists(without))
     for item in left.select_related("response", "rubric", "batch__group"):
-        # No notification: the admin who closes the batch sees the conflicts on its page.
+        # The admin who closes the batch sees the conflicts on its page, and gets no notification.
         open_group_conflicts(group=item.batch.group, works={(item.response_id, item.rubric_id)}, at=at)
+    notify_adjudicators(opened=_opened_at(at).filter(group=batch.group_id, other_group=None), at=at)
 
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:
@@ -228,7 +272,9 @@ def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Bat
 @transaction.atomic
 def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime) -> int:
     """Open an adjudication for each response on which two groups' final decisions differ; returns how many are new."""
-    return open_between(group=group, other=other, at=at)[0].responses
+    opened = open_between(group=group, other=other, at=at)[0]
+    notify_adjudicators(opened=_opened_at(at).filter(group=group, other_group=other), at=at)
+    return opened.responses
 
 
 @transaction.atomic
@@ -300,6 +346,11 @@ def open_between(
     return Opened(len(rows), sum(len(row.criteria) for row in rows)), len(left_out)
 
 
+def _opened_at(at: datetime) -> QuerySet[Adjudication]:
+    """The conflicts that the step at ``at`` opened anew."""
+    return Adjudication.objects.filter(created_at=at, status=Adjudication.Status.OPEN)
+
+
 def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(group__in=groups, other_group=None, status=Adjudication.Status.OPEN)
 
@@ -326,7 +377,7 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
     """Open the conflicts within each group that has imported decisions, then those between it and every other group.
 
     Returns a dict by group name, and a list with one entry for each pair of groups with decisions. If it is called
-    again it opens only the conflicts that have arisen since. The admins are notified, at most once a day.
+    again it opens only the conflicts that have arisen since. Admins and adjudicators are notified, at most once a day.
     """
     imported = Batch.objects.filter(group__benchmark=benchmark, imported=True)
     within: dict[str, Opened] = {}
@@ -342,6 +393,7 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
     opened = sum([*within.values(), *(pair.opened for pair in between)], Opened())
     if opened.responses:
         notify_of_conflicts(benchmark=benchmark, count=opened.responses, at=at)
+        notify_adjudicators(opened=_opened_at(at).filter(group__benchmark=benchmark), at=at)
     return within, between
 
 

@@ -1,16 +1,31 @@
-"""Notifies the admins of a benchmark of completed batches and of new conflicts, in the transaction of the event."""
+"""Notifies the admins of a benchmark of completed batches and of new conflicts, in the transaction of the event.
+
+Adjudicators are notified of new conflicts, too.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
-from accounts.models import Notification
+from accounts.models import Notification, User
 from accounts.services.grouped_notices import count_for_day, discount_for_day
 from accounts.services.notifications import notify_each
-from annotation.models import Assignment, Batch, LabelTask, Slot, WritingTask
+from annotation import access
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    ExpertGroup,
+    LabelTask,
+    Membership,
+    Slot,
+    WritingTask,
+)
 from annotation.selectors.case_work import of_excluded_cases
 from annotation.selectors.progress import conflicts_of
 from consilium.core.locks import RowLock, lock_exclusive
@@ -85,6 +100,47 @@ def notify_of_conflicts(*, benchmark: Benchmark, count: int, at: datetime) -> No
 def withdraw_notice_of_conflict(*, benchmark: Benchmark, at: datetime) -> None:
     """Take a conflict that opened at ``at`` from the notification of that day, because the step before it is undone."""
     discount_for_day(people=admins_of(benchmark), at=at, key=_key_of_conflicts(benchmark), count=1)
+
+
+def notify_adjudicators(*, opened: QuerySet[Adjudication], at: datetime) -> None:
+    """Add conflicts that were just opened to the notification of the day of those who may adjudicate them.
+
+    Each adjudicator is told the number that their own list shows, of each benchmark.
+    """
+    for benchmark, user, count in _counts_of_adjudicators(opened):
+        count_for_day(
+            people=[user],
+            kind=Kind.CONFLICT,
+            benchmark_title=benchmark.title,
+            url=reverse("annotation:adjudications-in", args=[benchmark.slug]),
+            at=at,
+            key=_key_of_adjudicators(benchmark),
+            count=count,
+            what="adjudicate",
+        )
+
+
+def withdraw_notice_of_adjudicators(*, opened: QuerySet[Adjudication], at: datetime) -> None:
+    """Take conflicts that opened at ``at`` from these notifications; call it before they are deleted."""
+    for benchmark, user, count in _counts_of_adjudicators(opened):
+        discount_for_day(people=[user], at=at, key=_key_of_adjudicators(benchmark), count=count)
+
+
+def _counts_of_adjudicators(opened: QuerySet[Adjudication]) -> Iterator[tuple[Benchmark, int, int]]:
+    """Benchmark, user (id) and the number of the conflicts that they may adjudicate, where there are any."""
+    groups = opened.order_by().values_list("group", "other_group")
+    ids = {group for pair in groups for group in pair if group is not None}
+    members = Membership.objects.filter(group__in=ids, role=Membership.Role.ADJUDICATOR, active=True)
+    benchmarks = Benchmark.objects.in_bulk(ExpertGroup.objects.filter(pk__in=ids).values_list("benchmark", flat=True))
+    for user in User.objects.filter(pk__in=members.values("user")).order_by("pk"):
+        rows = access.open_adjudications(user).filter(pk__in=opened.order_by().values("pk"))
+        counts = Counter(rows.order_by().values_list("group__benchmark", flat=True))
+        for benchmark, count in sorted(counts.items()):
+            yield benchmarks[benchmark], user.pk, count
+
+
+def _key_of_adjudicators(benchmark: Benchmark) -> str:
+    return f"adjudicate:{benchmark.pk}"
 
 
 def _key_of_conflicts(benchmark: Benchmark) -> str:

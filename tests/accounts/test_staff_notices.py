@@ -17,7 +17,9 @@ from accounts.services.deliveries import sweep_mails
 from accounts.services.notifications import choose_deliveries
 from agreement.models import Report
 from agreement.services import ReportJobs
-from annotation.models import Assignment
+from annotation import access
+from annotation.models import Assignment, Involvement, Part
+from annotation.services.conflicts import withdraw_conflict_within
 from annotation.services.decisions import submit
 from annotation.services.staff_notices import notify_of_conflicts
 from consilium.core.errors import DomainError
@@ -222,16 +224,46 @@ def test_a_batch_is_completed_by_its_last_response_and_once() -> None:
     decide(first, "met", "met", "met")
     assert noticed("batch") == []
     decide(second, "met", "not_met", "met")
-    assert noticed("batch", "conflict") == [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict")]
+    (adjudicator,) = workshop.people("adjudicator")
+    readers = [(workshop.admin.pk, "batch"), (workshop.admin.pk, "conflict"), (adjudicator.pk, "conflict")]
+    assert noticed("batch", "conflict") == sorted(readers)
     page = lines_of(workshop.admin)
     assert "All work in “Group A: Pilot batch” is completed. 1 response ended with conflicts to adjudicate." in page
     row = Notification.objects.get(kind="batch")
     client = Client()
     client.force_login(workshop.admin)
     assert client.get(row.url).status_code == 200
-    assert client.get(Notification.objects.get(kind="conflict").url).status_code == 200
-    # Physicians hear of neither.
-    assert not Notification.objects.filter(user__in=workshop.people(), kind__in=["batch", "conflict"]).exists()
+    assert client.get(Notification.objects.get(kind="conflict", user=workshop.admin).url).status_code == 200
+    # An adjudicator hears of the conflicts that their list shows.
+    client.force_login(adjudicator)
+    assert "Physicians disagreed about 1 response, which you can adjudicate." in lines_of(adjudicator)
+    assert "Claim next" in client.get(Notification.objects.get(user=adjudicator).url).content.decode()
+    assert "New conflicts" in client.get("/profile/notifications/").content.decode()
+    # No other physician hears of either.
+    others = [user for user in workshop.people() if user != adjudicator]
+    assert not Notification.objects.filter(user__in=others, kind__in=["batch", "conflict"]).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_an_adjudicator_hears_once_a_day_of_what_they_may_adjudicate_alone() -> None:
+    workshop = build_workshop(responses=3, annotators_per_item=2)
+    (adjudicator,) = workshop.people("adjudicator")
+    works = Assignment.objects.filter(batch=workshop.batch).select_related("response").order_by("response", "pk")
+    # They adjudicate no response in which they have another part.
+    Involvement.objects.create(response=works[0].response, user=adjudicator, part=Part.CHECKER, group=workshop.group)
+    for place, row in enumerate(works):
+        decide(row, "met" if place % 2 else "not_met")
+    (row,) = Notification.objects.filter(user=adjudicator)
+    assert (row.kind, row.values) == ("conflict", {"what": "adjudicate", "count": 2})
+    shown = access.open_adjudications(adjudicator)
+    assert shown.count() == 2
+    # An acceptance that is undone takes its conflict back.
+    last = shown.order_by("created_at").last()
+    assert last is not None
+    withdraw_conflict_within(response=last.response, rubric=last.rubric, group=last.group, at=last.created_at)
+    row.refresh_from_db()
+    assert row.values["count"] == 1
 
 
 @pytest.mark.slow

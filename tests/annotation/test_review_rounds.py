@@ -221,9 +221,7 @@ def test_the_next_round_shows_what_was_marked_and_what_changed_and_the_first_sta
 
 
 def amend(client: Client, row: Assignment, criterion: int, outcome: str, reason: str) -> None:
-    answer = client.post(
-        f"/work/checks/{row.public_id}/criteria/{criterion}/", {"outcome": outcome, "reason": reason}
-    )
+    answer = client.post(f"/work/checks/{row.public_id}/criteria/{criterion}/", {"outcome": outcome, "reason": reason})
     assert answer.status_code == 200
 
 
@@ -248,7 +246,7 @@ def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follow
     assert 'data-amended=""' in kept  # of this round
     assert 'data-kept="1"' in kept and 'data-kept="1"' not in followed
     assert "Only for adults." in followed and "with this reason" not in followed
-    api = client.get(f"/api/work/checks/{row.public_id}/").json()
+    api = client.get(f"/api/v1/work/checks/{row.public_id}/").json()
     given = {line["criterion"]["id"]: line["earlier"] for line in api["rows"]}
     assert given[first] == {"round": 1, "outcome": "not_met", "reason": "No dose is given.", "own": True}
     assert given[third] is None
@@ -270,6 +268,43 @@ def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follow
     assert "in round 1" not in again and 'data-amended="not_met"' in again
     assert client.post(f"{url}accept/?round=3").status_code == 302
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 0, 1, 1]
+
+
+def test_an_adjudicator_reads_what_was_asked_answered_and_changed_after_review() -> None:
+    workshop = build_workshop(annotators_per_item=2, check_policy="all", criteria=3)
+    response = workshop.queue()[0].response_id
+    works = list(Assignment.objects.filter(batch=workshop.batch, response=response).order_by("pk"))
+    decide(works[0], "met")
+    decide(works[1], "met", "not_met", "met")
+    client, row = signed_in(workshop.checker), works[0]
+    first, second, _third = services.criteria_of(row)
+    for work in works:
+        waiting = access.waiting_checks(workshop.checker).filter(pk=work.pk)
+        assert services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+    row.refresh_from_db()
+    mark(client, row, first, "Which dose does it name?")
+    mark(client, row, second, "Is this about children?")
+    assert client.post(f"/work/checks/{row.public_id}/return/", {"note": ""}).status_code == 302
+    row.refresh_from_db()
+    own = signed_in(row.annotator)
+    save(own, row, first, outcome="not_met")
+    save(own, row, second, answer="It is; see the second sentence.")
+    assert submit(own, row).status_code == 200
+    services.claim_check(
+        checker=workshop.checker, waiting=access.waiting_checks(workshop.checker).filter(pk=row.pk), at=timezone.now()
+    )
+    for work in works:
+        work.refresh_from_db()
+        assert client.post(f"/work/checks/{work.public_id}/accept/").status_code == 302
+    adjudicator = signed_in(workshop.people("adjudicator")[0])
+    page = adjudicator.post("/work/adjudications/next/", follow=True).content.decode()
+    texts = {c: " ".join(re.sub("<[^>]+>", " ", row_of(page, c)).split()) for c in (first, second)}
+    assert "Asked by the checker Which dose does it name? Changed after review from Met" in texts[first]
+    assert (
+        "Asked by the checker Is this about children? Annotator’s answer It is; see the second sentence."
+        in texts[second]
+    )
+    assert "Changed after review" not in texts[second]
 
 
 def test_an_admin_gets_marks_and_answers_as_csv(checked: Workshop) -> None:
