@@ -48,7 +48,8 @@ def test_a_comment_that_is_not_sent_outlives_a_reload_and_is_not_offered_twice(n
 
     page.route("**/comments/", lose_the_answer, times=1)
     field.press("Control+Enter")
-    expect(page.locator(".toast.error")).to_contain_text("The connection was lost.")  # the route has been taken
+    # The route has been taken.
+    expect(page.locator("#comments-thread .notice.error")).to_contain_text("The connection was lost.")
     wait_until(lambda: row.comments.count() == 1)
     page.goto(f"/work/{row.public_id}/comments/")
     expect(page.locator(".thread > .own p")).to_have_text("Is this dose usual?")
@@ -64,10 +65,10 @@ def test_the_message_about_a_lost_comment_goes_once_it_is_sent(new_page: NewPage
     page.route("**/comments/", lambda route: route.abort("internetdisconnected"), times=1)
     page.keyboard.type("Is this dose usual?")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".toast.error")).to_contain_text("The connection was lost.")
+    expect(page.locator("#comments-thread .notice.error")).to_contain_text("The connection was lost.")
     field.press("Control+Enter")
     expect(page.locator("#comments-thread .thread > .own p")).to_have_text("Is this dose usual?")
-    expect(page.locator(".toast.error")).to_have_count(0)
+    expect(page.locator("#comments-thread .notice.error")).to_have_count(0)
 
 
 def test_the_drawer_of_a_checker_keeps_a_comment_for_the_checker_alone(new_page: NewPage) -> None:

@@ -2,9 +2,10 @@
 /* The part of htmx's interface that our scripts use; its own script is loaded before them. */
 
 /**
+ * @typedef {{ target: string, swap: string, source?: string }} AjaxOptions `source`: the element that asks
  * @typedef {{
  *   process: (element: Element) => void,
- *   ajax: (method: string, url: string, options: { target: string, swap: string }) => Promise<void>,
+ *   ajax: (method: string, url: string, options: AjaxOptions) => Promise<void>,
  * }} Htmx
  */
 

@@ -5,9 +5,11 @@
 import { htmx } from "../../core/htmx.js";
 import { element, find, findAll, optionalElement, targetWithin } from "../../core/page.js";
 import { SaveStore } from "../../core/save_store.js";
+import { wordsOf } from "../../core/words.js";
 
 /** @typedef {{ text: string, client_id?: string }} Draft */
 
+const pageText = wordsOf("page-words");
 const drawer = optionalElement("comments", HTMLDialogElement);
 
 function openButton() {
@@ -71,7 +73,7 @@ export async function openComments() {
   if (!drawer || !address || drawer.open) return;
   thread().replaceChildren();
   drawer.showModal();
-  await htmx()?.ajax("GET", address, { target: "#comments-thread", swap: "innerHTML" });
+  await htmx()?.ajax("GET", address, { source: "#comments-thread", target: "#comments-thread", swap: "innerHTML" });
 }
 
 document.addEventListener("click", (event) => {
@@ -97,6 +99,42 @@ document.addEventListener("htmx:afterSettle", (event) => {
   takeUpDraft(comment);
   comment.focus();
 });
+/* What went wrong is said in the thread: a toast would be behind the drawer. */
+document.addEventListener("htmx:sendError", (event) => showProblem(event, pageText("lost")));
+document.addEventListener("htmx:responseError", (event) => {
+  // Where the session ended, a dialog asks to sign in again.
+  if (event instanceof CustomEvent && event.detail.xhr.status !== 401) showProblem(event, pageText("failed"));
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event instanceof CustomEvent && event.detail.successful && isInThread(event)) endProblem();
+});
+
+/** @param {Event} event of htmx */
+function isInThread(event) {
+  return targetWithin(event, "#comments-thread") !== null;
+}
+
+function endProblem() {
+  thread().querySelector("[data-problem]")?.remove();
+}
+
+/**
+ * @param {Event} event of htmx
+ * @param {string} message
+ */
+function showProblem(event, message) {
+  if (!isInThread(event)) return;
+  endProblem();
+  const notice = document.createElement("div");
+  notice.className = "notice error";
+  notice.setAttribute("role", "alert");
+  notice.dataset.problem = "";
+  notice.textContent = message;
+  const comment = field();
+  if (comment?.form) comment.form.before(notice);
+  else thread().append(notice);
+}
+
 document.addEventListener("input", (event) => {
   const comment = commentField(event.target);
   if (comment) keepDraft(comment);
