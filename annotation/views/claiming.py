@@ -55,5 +55,5 @@ def explain_claimed(
             messages.info(request, str(message))
             return redirect(words.page, public_id)
     get_missed(request.user, public_id)
-    messages.info(request, str(words.lost))
+    messages.warning(request, str(words.lost))
     return redirect(words.list)

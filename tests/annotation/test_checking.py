@@ -47,7 +47,9 @@ def take(workshop: Workshop, client: Client) -> Assignment:
 def test_accept_makes_the_work_count(checked: Workshop) -> None:
     decide(checked.queue()[0], "met", "not_met")
     client = signed_in(checked.checker)
-    assert "Waiting" in client.get("/work/checks/").content.decode()
+    page = client.get("/work/checks/").content.decode()
+    assert "Waiting" in page
+    assert re.search(r'aria-current="page"[^>]*>\s*Checking\b', page)  # in the navigation of the one benchmark
     row = take(checked, client)
     assert (row.status, row.checker) == ("in_check", checked.checker)
     assert client.get(f"/work/checks/{row.public_id}/").status_code == 200

@@ -52,7 +52,7 @@ def test_a_check_that_somebody_else_has_claimed_leads_back_to_the_list() -> None
     post(first, f"{here}claim/")
     url, page = post(second, f"{here}claim/")
     assert url == "/work/checks/"
-    assert "Someone else has claimed this check." in page
+    assert re.search(r'class="toast warning">\s*<p>Someone else has claimed this check\.', page)
     url, page = post(first, f"{here}claim/")
     assert url == here
     assert "You have already claimed this check." in page

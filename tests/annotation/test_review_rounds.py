@@ -267,6 +267,11 @@ def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follow
     again = row_of(client.get(url).content.decode(), first)
     assert "in round 1" not in again and 'data-amended="not_met"' in again
     assert client.post(f"{url}accept/?round=3").status_code == 302
+    # What was read-only from then on is shown whole at first.
+    done = client.get(f"{url}?round=3").content.decode()
+    assert re.search(r'data-filter="again" aria-pressed="false"', done)
+    assert re.search(r'data-filter="all" aria-pressed="true"', done)
+    assert 'data-again=""' in done[: done.index('id="criteria"')]
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 0, 1, 1]
 
 

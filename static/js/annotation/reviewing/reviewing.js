@@ -77,7 +77,7 @@ function lackingIn(row) {
 
 /** @param {HTMLElement} row whose reason is not saved */
 function goToReason(row) {
-  applyFilter("all");
+  if (row.hidden) applyFilter("all");
   showView("criteria");
   select(row, { focus: false });
   existingReasonField(row).focus();

@@ -27,6 +27,13 @@ import { showOutcome, showWaiting } from "./reviewing_waiting.js";
 
 const text = wordsOf("reviewing-words");
 
+/** @type {HTMLElement | null} the message that there is nothing to undo, until something is chosen */
+let nothing = null;
+
+function sayNothing() {
+  nothing = toast(text("nothing"));
+}
+
 /** Nothing is chosen or written while the piece is being finished: it would come too late and be lost. */
 export function mayWrite() {
   if (finishing.busy) toast(text("busy"));
@@ -124,6 +131,7 @@ function save(row, outcome, reason, { remember = true, early = "" } = {}) {
   const before = { amended: row.dataset.amended, marked: row.dataset.marked };
   if (remember) sheet.undoSteps.push(step);
   addEntry(row, { outcome, reason });
+  nothing?.remove();
   // Shown before the server has answered: an adjudicator at the keyboard is on the next conflict by then.
   showOutcome(row, outcome);
   const box = reasonBox(row);
@@ -155,7 +163,7 @@ function lastReason(row) {
 function takeBack(step) {
   if (!mayWrite()) return;
   if (!sheet.undoSteps.includes(step)) {
-    toast(text("nothing"));
+    sayNothing();
     return;
   }
   sheet.undoSteps = sheet.undoSteps.filter((other) => other !== step);
@@ -185,7 +193,7 @@ function saveWithReason(row) {
 export function undo() {
   const last = sheet.undoSteps.pop();
   if (!last || !restore(last)) {
-    if (!takeUndo()) toast(text("nothing"));
+    if (!takeUndo()) sayNothing();
   }
 }
 
@@ -196,7 +204,7 @@ export function undo() {
 function restore(last) {
   const row = rowOf(last.id);
   if (!row) return false;
-  applyFilter("all");
+  if (row.hidden) applyFilter("all");
   select(row);
   save(row, last.outcome, last.reason, { remember: false });
   if (!last.early) return true;

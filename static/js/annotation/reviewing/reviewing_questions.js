@@ -42,12 +42,12 @@ export function askBeforeAccepting(answered) {
   return true;
 }
 
-/** The dialog of a return names the criteria that are marked for review. */
+/** The dialog of a return names the criteria that are marked for review; without any, a note is needed. */
 export function showMarked() {
   const line = element("marked-criteria", HTMLElement);
   const numbers = numbersOf((row) => row.dataset.marked);
-  line.textContent = text(numbers.length === 1 ? "marked_one" : "marked_many").replace("NUMBERS", listOf(numbers));
-  line.hidden = !numbers.length;
+  const key = ["marked_none", "marked_one"][numbers.length] ?? "marked_many";
+  line.textContent = text(key).replace("NUMBERS", listOf(numbers));
 }
 
 /** The dialog of a return tells how many amendments the next round shows again. */

@@ -84,11 +84,18 @@ export function showReason(row, outcome, reason) {
 function nameReason(box, outcome) {
   const field = find(box, "[data-reason]", HTMLInputElement);
   const button = find(box, "[data-send]", HTMLElement);
+  const label = find(box, "label", HTMLElement);
+  const number = box.closest("[data-row]")?.getAttribute("data-number") ?? "";
+  box.dataset.fieldLabel ??= label.textContent ?? "";
   box.dataset.whyLabel ??= field.placeholder;
   box.dataset.sendLabel ??= button.textContent ?? "";
   const isMark = outcome === "review";
   field.placeholder = isMark ? text("mark_why") : box.dataset.whyLabel;
+  label.textContent = isMark ? text("mark_label").replace("NUMBER", number) : box.dataset.fieldLabel;
+  // Before an outcome is chosen, nothing can be saved.
   find(box, "[data-reason-early]", HTMLElement).hidden = Boolean(outcome);
+  find(box, "[data-reason-keys]", HTMLElement).hidden = !outcome;
+  button.hidden = !outcome;
   find(box, "[data-not-yet]", HTMLElement).textContent = text(isMark ? "mark_unsaved" : "outcome_unsaved");
   button.textContent = isMark ? text("mark") : box.dataset.sendLabel;
 }
