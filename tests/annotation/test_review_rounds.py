@@ -269,8 +269,8 @@ def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follow
     assert client.post(f"{url}accept/?round=3").status_code == 302
     # What was read-only from then on is shown whole at first.
     done = client.get(f"{url}?round=3").content.decode()
-    assert re.search(r'data-filter="again" aria-pressed="false"', done)
-    assert re.search(r'data-filter="all" aria-pressed="true"', done)
+    assert re.search(r'data-filter="again"\s+aria-pressed="false"', done)
+    assert re.search(r'data-filter="all"\s+aria-pressed="true"', done)
     assert 'data-again=""' in done[: done.index('id="criteria"')]
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 0, 1, 1]
 

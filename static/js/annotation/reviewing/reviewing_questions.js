@@ -37,7 +37,8 @@ export function askBeforeAccepting(answered) {
   if (!dialog) return false;
   const line = dialog.querySelector("[data-kept-criteria]");
   const numbers = numbersOf(isKept);
-  if (line) line.textContent = text(numbers.length === 1 ? "kept_one" : "kept_many").replace("NUMBERS", listOf(numbers));
+  if (line)
+    line.textContent = text(numbers.length === 1 ? "kept_one" : "kept_many").replace("NUMBERS", listOf(numbers));
   if (!dialog.open) dialog.showModal();
   return true;
 }

@@ -28,7 +28,9 @@ function item(className, ...parts) {
  */
 export function signsOfSide(side) {
   const parts = findAll(side, ":scope > b, :scope > .outcome, :scope > .flag", HTMLElement);
-  const notes = findAll(side, ".answer, [data-changed]", HTMLElement).map((note) => item("dock-note", shortened(note.textContent)));
+  const notes = findAll(side, ".answer, [data-changed]", HTMLElement).map((note) =>
+    item("dock-note", shortened(note.textContent)),
+  );
   return item("", ...parts.map((part) => part.cloneNode(true)), ...notes);
 }
 
