@@ -36,7 +36,7 @@ VOICES = {
 ABOUT = {
     Kind.NEW_WORK: gettext_lazy(
         "Responses or cases were assigned to you, a pool from which you can claim responses was opened, work that you "
-        "returned was resubmitted, or an audit has cases for you."
+        "returned was resubmitted, an audit has cases for you, or it was closed while you were reading one."
     ),
     Kind.RETURNED: gettext_lazy("A checker returned a response to you."),
     Kind.DUE: gettext_lazy(
@@ -146,6 +146,13 @@ def _new_work(values: dict[str, Any]) -> Words:
         text = ngettext(
             "%(count)d case of “%(batch)s” was drawn for auditors.",
             "%(count)d cases of “%(batch)s” were drawn for auditors.",
+            count,
+        )
+        return Words(text % {"count": count, "batch": batch})
+    if values.get("what") == "audit-closed":
+        text = ngettext(
+            "The audit “%(batch)s” was closed before you submitted %(count)d case. Your saved entries are kept.",
+            "The audit “%(batch)s” was closed before you submitted %(count)d cases. Your saved entries are kept.",
             count,
         )
         return Words(text % {"count": count, "batch": batch})

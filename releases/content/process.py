@@ -87,14 +87,15 @@ def _screening(screening: Screening) -> dict[str, Any]:
 
 def _audit(audit: CaseAudit) -> dict[str, Any]:
     items = AuditItem.objects.filter(audit=audit)
+    submitted = items.filter(done_at__isnull=False)
     return {
         "status": audit.status,
         "share": audit.share,
         "drawn": items.values("case").distinct().count(),
         "auditors": items.filter(auditor__isnull=False).values("auditor").distinct().count(),
-        "sound": items.filter(outcome="sound").count(),
-        "revise": items.filter(outcome="revise").count(),
-        "remove": items.filter(outcome="remove").count(),
+        "sound": submitted.filter(outcome="sound").count(),
+        "revise": submitted.filter(outcome="revise").count(),
+        "remove": submitted.filter(outcome="remove").count(),
         "open": items.filter(done_at=None).count(),
     }
 

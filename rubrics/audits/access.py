@@ -6,7 +6,7 @@ The pages that an auditor reaches through them show no candidate, verdict or dec
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
@@ -33,15 +33,25 @@ def get_audited_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
 
 
 def get_item(user: User | AnonymousUser, slug: str, public_id: str) -> AuditItem:
-    """An item that ``user`` has taken as an auditor; of a closed audit only one that they finished."""
+    """An item that ``user`` has taken as an auditor, also of a closed audit: what they saved stays readable."""
     rows = own_items(user, get_audited_benchmark(user, slug)).select_related("audit__benchmark", "case", "rubric")
     return get_object_or_404(rows, public_id=public_id)
 
 
 def own_items(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
     """The items that ``user`` has taken in a benchmark."""
-    rows = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=user.pk)
-    return rows.filter(Q(audit__status="open") | Q(done_at__isnull=False))
+    return AuditItem.objects.filter(audit__benchmark=benchmark, auditor=user.pk)
+
+
+def being_read(rows: QuerySet[AuditItem]) -> QuerySet[AuditItem]:
+    """Those of ``rows`` that an auditor has claimed and not submitted; nobody audits an excluded case."""
+    return rows.filter(auditor__isnull=False, done_at=None, case__excluded_at=None)
+
+
+def with_entries(rows: QuerySet[AuditItem]) -> QuerySet[AuditItem]:
+    """Those of ``rows`` that an auditor has saved entries on and not submitted."""
+    unsubmitted = rows.filter(auditor__isnull=False, done_at=None)
+    return unsubmitted.exclude(answers={}, criteria=[], outcome="", comment="")
 
 
 def open_to(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:

@@ -1,7 +1,8 @@
-"""Notifies auditors of cases to audit, and admins of the end of an audit and of proposals to remove a case."""
+"""Notifies auditors of a new or closed audit, and admins of its end and of proposals to remove a case."""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import Notification
 from accounts.services.notifications import notify_each
-from rubrics.audits.access import open_to
+from rubrics.audits.access import being_read, open_to
 from rubrics.models import AuditItem, AuthoringRole, CaseAudit
 from rubrics.services.job_notices import admins_of
 
@@ -32,6 +33,20 @@ def notify_of_new_audit(audit: CaseAudit, *, at: datetime) -> None:
         url=reverse("rubrics:audit-desk", args=[benchmark.slug]),
         at=at,
         key=f"audit:{audit.public_id}",
+    )
+
+
+def notify_of_closed_audit(audit: CaseAudit, *, at: datetime) -> None:
+    """Tell each auditor who was reading a case of an audit that it was closed before they submitted the case."""
+    reading = Counter(being_read(audit.items.all()).values_list("auditor", flat=True))
+    benchmark = audit.benchmark
+    notify_each(
+        people={user: {"what": "audit-closed", "batch": audit.title, "count": n} for user, n in reading.items()},
+        kind=Kind.NEW_WORK,
+        benchmark_title=benchmark.title,
+        url=reverse("rubrics:audit-desk", args=[benchmark.slug]),
+        at=at,
+        key=f"audit-closed:{audit.public_id}",
     )
 
 

@@ -18,7 +18,16 @@ from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import cited
 from rubrics.audits import access, report
-from rubrics.audits.services import QUESTIONS, AuditFinding, FindingsFinal, finish, put_back, save_finding, take_case
+from rubrics.audits.services import (
+    QUESTIONS,
+    AuditClosed,
+    AuditFinding,
+    FindingsFinal,
+    finish,
+    put_back,
+    save_finding,
+    take_case,
+)
 from rubrics.editor.citation import citations_of
 from rubrics.models import AuditItem, CaseAudit
 from rubrics.selectors.conversation import turns_of
@@ -66,6 +75,7 @@ def _context(item: AuditItem) -> dict[str, Any]:
     rows = list(item.rubric.items.select_related("criterion").order_by("position"))
     citations = [citations_of(row.citations) for row in rows]
     labels, asks = report.question_labels(), _asks()
+    is_closed = item.audit.status != CaseAudit.Status.OPEN
     return {
         "benchmark": item.audit.benchmark,
         "item": item,
@@ -78,8 +88,9 @@ def _context(item: AuditItem) -> dict[str, Any]:
             ("revise", _("Revise"), _("The authors receive your reason, with the criteria that you marked.")),
             ("remove", _("Remove"), _("You propose to exclude the case; an admin decides.")),
         ],
-        "is_excluded": item.done_at is None and case.excluded_at is not None,
-        "writable": item.done_at is None and case.excluded_at is None,
+        "is_closed": item.done_at is None and is_closed,
+        "is_excluded": item.done_at is None and not is_closed and case.excluded_at is not None,
+        "writable": item.done_at is None and not is_closed and case.excluded_at is None,
     }
 
 
@@ -97,8 +108,8 @@ def _asks() -> dict[str, str]:
 def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
     """Save ``{"version", "answers", "criteria", "outcome", "comment"}``; the finding may be incomplete.
 
-    Answers 409 with the stored finding where another tab has saved since, and ``{"detail", "final"}`` where it is
-    refused: ``final`` once the case was submitted.
+    Answers 409 with the stored finding where another tab has saved since, and ``{"detail", "final", "closed"}`` where
+    it is refused: ``final`` once the case was submitted, ``closed`` once the audit was closed before that.
     """
     item = access.get_item(request.user, slug, public_id)
     return _saved(request, item, hand_in=False)
@@ -133,7 +144,8 @@ def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonR
         body = stale_body(item.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
     except DomainError as refused:
-        return JsonResponse({"detail": str(refused), "final": isinstance(refused, FindingsFinal)}, status=422)
+        ends = {"final": isinstance(refused, FindingsFinal), "closed": isinstance(refused, AuditClosed)}
+        return JsonResponse({"detail": str(refused), **ends}, status=422)
     return JsonResponse(saved_body(item.public_id, version=row.version, current=_stored(row)))
 
 

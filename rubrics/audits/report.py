@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from rubrics.audits.access import open_to
+from rubrics.audits.access import being_read, open_to, with_entries
 from rubrics.audits.findings import AuditAnswers, AuditorAgreement, Rate, agreement_of, rates
 from rubrics.audits.services import QUESTIONS
 from rubrics.models import AuditItem, Benchmark, Case, CaseAudit, Criterion, RubricItem
@@ -21,9 +21,9 @@ RATE_COLUMNS = (
 RATE_TEXT = ("what", "note")
 READING_COLUMNS = (
     *("case", "number", "rubric_version", *QUESTIONS, "criteria", "outcome", "comment", "auditor"),
-    *("taken_at", "done_at", "excluded"),
+    *("taken_at", "done_at", "excluded", "state"),
 )
-READING_TEXT = ("case", "criteria", "comment", "auditor", "excluded")
+READING_TEXT = ("case", "criteria", "comment", "auditor", "excluded", "state")
 
 
 def question_labels() -> dict[str, str]:
@@ -116,15 +116,17 @@ class Defect:
     item: AuditItem
     at_fault: list[str]  # questions, in words
     criteria: list[RubricItem]
+    sound: list[str]  # questions, in words
 
 
 def defects_of(audit: CaseAudit) -> list[Defect]:
     """Readings that would revise or remove a case, removals first."""
-    rows = list(
-        audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
-        .select_related("case", "rubric", "auditor")
-        .order_by("outcome", "position", "number")
-    )
+    found = audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
+    return _described(found.order_by("outcome", "position", "number"))
+
+
+def _described(found: QuerySet[AuditItem]) -> list[Defect]:
+    rows = list(found.select_related("case", "rubric", "auditor"))
     criteria = {pk for row in rows for pk in row.criteria}
     items = RubricItem.objects.filter(criterion__in=criteria, rubric__in={row.rubric_id for row in rows})
     by_place = {(item.rubric_id, item.criterion_id): item for item in items.select_related("criterion")}
@@ -134,9 +136,36 @@ def defects_of(audit: CaseAudit) -> list[Defect]:
             row,
             [labels[name] for name in QUESTIONS if row.answers.get(name) is False],
             [by_place[row.rubric_id, pk] for pk in row.criteria if (row.rubric_id, pk) in by_place],
+            [labels[name] for name in QUESTIONS if row.answers.get(name) is True],
         )
         for row in rows
     ]
+
+
+def unsubmitted_of(audit: CaseAudit) -> list[Defect]:
+    """What auditors had saved and not submitted when the audit was closed; empty while it is open."""
+    return _described(_unsubmitted(audit))
+
+
+def _unsubmitted(audit: CaseAudit) -> QuerySet[AuditItem]:
+    is_closed = audit.status == CaseAudit.Status.CLOSED
+    return with_entries(audit.items.all()) if is_closed else audit.items.none()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Who reads an audit now: numbers of cases claimed and not submitted, of their auditors, of those with entries."""
+
+    cases: int
+    auditors: int
+    with_entries: int
+
+
+def being_read_now(audit: CaseAudit) -> Reading:
+    """What closing the audit would interrupt."""
+    rows = being_read(audit.items.all())
+    saved = with_entries(rows).count()
+    return Reading(rows.count(), rows.order_by().values("auditor").distinct().count(), saved)
 
 
 def drawn_cases(audit: CaseAudit) -> list[tuple[Case, int, int]]:
@@ -150,7 +179,10 @@ def drawn_cases(audit: CaseAudit) -> list[tuple[Case, int, int]]:
 
 
 def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
-    """Rows in the order of `READING_COLUMNS`, one for each reading that is asked."""
+    """Rows in the order of `READING_COLUMNS`, one for each reading that is asked.
+
+    Entries that were saved and not submitted are in them once the audit is closed; ``state`` tells them apart.
+    """
     rows = audit.items.select_related("case", "rubric", "auditor").order_by("position", "number")
     texts = dict(
         Criterion.objects.filter(pk__in={pk for chosen in rows.values_list("criteria", flat=True) for pk in chosen})
@@ -158,17 +190,20 @@ def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
         .values_list("pk", "text")
     )
     words = {True: "sound", False: "at fault", None: None}
+    unsubmitted = set(_unsubmitted(audit).values_list("pk", flat=True))
     for row in rows:
-        done = row.done_at is not None
+        done = row.done_at is not None or row.pk in unsubmitted
+        state = "not submitted" if row.pk in unsubmitted else "submitted" if done else "not read"
         yield (
             *(row.case.key, row.number, row.rubric.version),
             *(words[row.answers.get(name)] if done else None for name in QUESTIONS),
             " | ".join(texts[pk] for pk in row.criteria if pk in texts) or None if done else None,
-            *((row.outcome, row.comment or None) if done else (None, None)),
+            *((row.outcome or None, row.comment or None) if done else (None, None)),
             row.auditor,
             row.taken_at.isoformat() if row.taken_at and row.auditor else None,  # a released item keeps it
             row.done_at.isoformat() if row.done_at else None,
             row.case.exclusion_reason or None,
+            state,
         )
 
 
@@ -179,6 +214,7 @@ class AuditorDashboard:
     at: AuditItem | None
     waiting: int  # cases to take
     done: list[AuditItem]
+    unsubmitted: list[AuditItem]  # with saved entries, in audits that were closed
 
 
 def auditor_dashboard(auditor: User, benchmark: Benchmark) -> AuditorDashboard:
@@ -187,4 +223,5 @@ def auditor_dashboard(auditor: User, benchmark: Benchmark) -> AuditorDashboard:
     at = own.filter(audit__status="open", done_at=None, case__excluded_at=None).order_by("taken_at", "pk").first()
     done = list(own.filter(done_at__isnull=False).order_by("-done_at")[:100])
     waiting = open_to(auditor, benchmark).values("audit", "case").distinct().count()
-    return AuditorDashboard(at, waiting, done)
+    unsubmitted = with_entries(own.filter(audit__status="closed")).order_by("-audit__closed_at", "pk")
+    return AuditorDashboard(at, waiting, done, list(unsubmitted[:100]))

@@ -9,6 +9,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,7 +20,7 @@ from consilium.core.limits import MAX_AUDIT_COMMENT_LENGTH
 from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
 from rubrics.audits.access import open_to
-from rubrics.audits.audit_notices import notify_of_finding, notify_of_new_audit
+from rubrics.audits.audit_notices import notify_of_closed_audit, notify_of_finding, notify_of_new_audit
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
 from rubrics.audits.follow_up import ask_for_revision
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, CaseAudit, Criterion
@@ -159,8 +161,12 @@ def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at
 
 @transaction.atomic
 def close_audit(*, audit: CaseAudit, at: datetime) -> None:
-    """End an audit: its report is final, and unread cases stay unread."""
+    """End an audit: its report is final, and unread cases stay unread.
+
+    What auditors have saved and not submitted is kept as it is. They can read it, and are notified.
+    """
     transition(audit, source=["open"], target="closed", closed_at=at)
+    notify_of_closed_audit(audit, at=at)
 
 
 # What auditors do -------------------------------------------------------------------------------------------------
@@ -213,6 +219,9 @@ def put_back(*, item: AuditItem, auditor: User) -> None:
 
     ``taken_at`` stays: it says when the case was last claimed.
     """
+    # A closed audit keeps what was saved.
+    if CaseAudit.objects.select_for_update(no_key=True).get(pk=item.audit_id).status != CaseAudit.Status.OPEN:
+        raise AuditClosed(_("This audit is closed. Your saved entries are kept."))
     hit = AuditItem.objects.filter(pk=item.pk, auditor=auditor, done_at=None).update(
         auditor=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
     )
@@ -296,11 +305,21 @@ class FindingsFinal(Conflict):
     """The case was submitted, perhaps in another tab."""
 
 
+class AuditClosed(Conflict):
+    """The audit was closed before the case was submitted."""
+
+
 def _refuse_unless_open(row: AuditItem) -> None:
-    if row.audit.status != CaseAudit.Status.OPEN:
-        raise Conflict(_("This audit is closed."))
     if row.done_at is not None:
         raise FindingsFinal(_("You have submitted this case; your findings are final."))
+    if row.audit.status != CaseAudit.Status.OPEN:
+        raise AuditClosed(
+            _(
+                "This audit was closed on %(day)s, so this was not saved. What was saved before is kept, but it was "
+                "not submitted. The text on this page can still be copied."
+            )
+            % {"day": date_format(timezone.localtime(row.audit.closed_at), "DATE_FORMAT")}
+        )
     if row.case.excluded_at is not None:
         raise Conflict(
             _("This case was excluded while you had it open, so this was not saved. Continue with the next case.")

@@ -135,6 +135,8 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             )
         ],
         "defects": report.defects_of(audit),
+        "unsubmitted": report.unsubmitted_of(audit),
+        "reading": report.being_read_now(audit),
         "drawn": report.drawn_cases(audit),
         "progress": report.counted(CaseAudit.objects.filter(pk=audit.pk)).get(),
         "administers": is_admin(request.user, audit.benchmark),

@@ -239,3 +239,44 @@ def test_the_audit_page_fits_a_phone_and_names_its_benchmark(new_page: Callable[
     assert 0 < remove.bounding_box()["x"] - (keep["x"] + keep["width"]) < 30
     heading = page.locator("#drawn summary h2").bounding_box()["height"]
     assert page.locator("#drawn summary").bounding_box()["height"] < 1.6 * heading
+
+
+def test_an_audit_that_is_closed_meanwhile_says_so_and_keeps_what_was_saved(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 422")
+    page = open_item(new_page, item)
+    page.locator("#comment").fill("saved before")
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "saved before", message="it saves itself")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    admin = new_page(user=item.audit.benchmark.roles.get().user)
+    admin.goto(f"/b/own/audits/{item.audit.public_id}/")
+    admin.get_by_role("button", name="Close the audit").click()
+    dialog = admin.get_by_role("dialog", name="Close the audit")
+    expect(dialog).to_contain_text("1 case is being read now by 1 auditor; cases with saved entries: 1.")
+    dialog.get_by_role("button", name="Close the audit").click()
+    expect(admin.locator("#unsubmitted")).to_contain_text("saved before")
+    page.locator("#comment").fill("saved before, and more")
+    expect(page.locator("#refusal")).to_contain_text("This audit was closed on")
+    expect(page.locator("#comment")).not_to_be_editable()
+    expect(page.locator("#comment")).to_have_value("saved before, and more")
+    page.reload()
+    expect(page.get_by_text("your entries were not submitted")).to_be_visible()
+    expect(page.locator("#comment")).to_have_value("saved before")
+    expect(page.locator("#comment")).not_to_be_editable()
+
+
+def test_two_tabs_show_the_questions_that_are_sound(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 409")
+    page = open_item(new_page, item)
+    other = page.context.new_page()
+    other.goto(f"/b/own/audits/cases/{item.public_id}/")
+    for name in ("correctness", "necessity"):
+        other.locator(f"[name={name}][value=sound]").check()
+    wait_until(lambda: len(AuditItem.objects.get(pk=item.pk).answers) == 2, message="both are saved")
+    page.locator("[name=guidelines][value=fault]").check()
+    expect(page.locator("#choice")).to_be_visible()
+    expect(page.locator("#choice [data-theirs]")).to_have_text("Sound: Clinical correctness, Necessity")
+    expect(page.locator("#choice [data-mine]")).to_have_text("At fault: Guideline alignment")

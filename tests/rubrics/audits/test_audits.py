@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import threading
@@ -294,6 +296,9 @@ def test_removal_is_proposed_and_an_admin_confirms_it(audit_form: tuple[Benchmar
     place = f"/b/own/audits/{item.audit.public_id}/"
     page = admin.get(place).content.decode()
     assert "100.0%" in page and "1–2" in page and "=No such disease." in page
+    words = " ".join(page.split())
+    assert "of the 2 cases that could be drawn when the audit was drawn (not excluded then" in words
+    assert "it shows to how many of the cases that could be drawn the row may apply" in words
     # They may decline it, and think again.
     keep = reverse("rubrics:audit-keep", args=["own", item.audit.public_id, item.case.public_id])
     admin.post(keep, {"reason": " "})
@@ -312,7 +317,8 @@ def test_removal_is_proposed_and_an_admin_confirms_it(audit_form: tuple[Benchmar
     assert Case.objects.included().count() == 1
     admin.post(f"{place}close/")
     at = AuditItem.objects.get(auditor=item.auditor, done_at=None)
-    assert client.get(f"/b/own/audits/cases/{at.public_id}/").status_code == 404
+    page = client.get(f"/b/own/audits/cases/{at.public_id}/").content.decode()
+    assert "This audit was closed on" in page and "data-save" not in page
     table = b"".join(admin.get(f"{place}readings.csv").streaming_content).decode()
     assert "'=No such disease." in table and table.count("\n") == 5  # a heading, two cases read twice
     rates_table = b"".join(admin.get(f"{place}rates.csv").streaming_content).decode().splitlines()
@@ -604,3 +610,57 @@ def test_a_second_criterion_joins_the_revision_that_is_being_written(
     # An auditor found it, no adjudicator.
     page = admin.get(reverse("rubrics:write-rubric", args=["own", item.case.public_id])).content.decode()
     assert "Found at fault" in page and "Ruled faulty" not in page
+
+
+def test_a_closed_audit_keeps_what_was_saved_and_says_so(audit_form: tuple[Benchmark, AuditItem, Client]) -> None:
+    benchmark, item, client = audit_form
+    faulty = item.rubric.items.first().criterion_id
+    half = {"answers": {"necessity": False, "guidelines": True}, "criteria": [faulty], "comment": "Half done."}
+    assert send(client, item, **half)[0] == 200
+    second = auditor_of(benchmark)  # has claimed a case, and saved nothing on it
+    assert take_case(auditor=second, benchmark=benchmark, at=AT) is not None
+    admin, audit = Client(), item.audit
+    admin.force_login(benchmark.roles.get().user)
+    place, case_page = f"/b/own/audits/{audit.public_id}/", f"/b/own/audits/cases/{item.public_id}/"
+
+    def shown(reader: Client, url: str) -> str:
+        answer = reader.get(url)
+        assert answer.status_code == 200
+        return " ".join(answer.content.decode().split())
+
+    readings = f"{place}readings.csv"
+    assert "2 cases are being read now by 2 auditors; cases with saved entries: 1." in shown(admin, place)
+    assert "Half done." not in b"".join(admin.get(readings)).decode()  # an auditor's own until the audit is closed
+    admin.post(f"{place}close/")
+    audit.refresh_from_db()
+    assert audit.closed_at is not None
+    for endpoint in ("save", "submit"):
+        status, body = send(client, item, endpoint, version=2, answers=SOUND, outcome="sound")
+        assert (status, body["final"], body["closed"]) == (422, False, True)
+        assert "was closed on" in body["detail"] and "can still be copied" in body["detail"]
+    # Nobody empties it.
+    assert "Your saved entries are kept." in client.post(f"{case_page}release/", follow=True).content.decode()
+    item.refresh_from_db()
+    assert (item.auditor is not None, item.comment, item.done_at) == (True, "Half done.", None)
+    page = shown(client, case_page)
+    assert "This audit was closed on" in page and "your entries were not submitted" in page
+    assert "Half done." in page and "data-save" not in page and "findings are final" not in page
+    desk = shown(client, "/b/own/audits/desk/")
+    assert f'href="{case_page}"' in desk and "The audit was closed before you submitted these cases." in desk
+    other_desk = Client()
+    other_desk.force_login(second)
+    assert "Not submitted" not in shown(other_desk, "/b/own/audits/desk/")
+    assert other_desk.get(case_page).status_code == 404
+    notices = {row.user_id: words_of(row).text for row in Notification.objects.exclude(key__contains="audit:")}
+    words = "The audit “Audit” was closed before you submitted 1 case. Your saved entries are kept."
+    assert notices == {item.auditor_id: words, second.pk: words}
+    report_page = shown(admin, place)
+    assert "No case was submitted before the audit was closed on" in report_page
+    assert "No cases submitted yet" not in report_page and "appears here" not in report_page
+    listed = report_page[report_page.index('id="unsubmitted"') :]
+    assert "Half done." in listed and "At fault: Necessity" in listed and "Sound: Guideline alignment" in listed
+    lines = list(csv.DictReader(io.StringIO(b"".join(admin.get(readings)).decode("utf-8-sig"))))
+    by_state = {line["state"]: line for line in lines}
+    assert [line["state"] for line in lines].count("not read") == 3
+    assert (by_state["not submitted"]["comment"], by_state["not submitted"]["necessity"]) == ("Half done.", "at fault")
+    assert by_state["not submitted"]["done_at"] == ""

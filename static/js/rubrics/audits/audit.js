@@ -87,10 +87,14 @@ function markMissing() {
   }
 }
 
-/* The case was submitted in another tab: nothing more is sent, but what was written here can still be copied. */
-function endForm() {
+/**
+ * The case was submitted in another tab, or its audit was closed: nothing more is sent, but what was written here can
+ * still be copied.
+ * @param {boolean} forgets false if the browser keeps what was not saved
+ */
+function endForm(forgets) {
   leaving = true;
-  queue.forget(item);
+  if (forgets) queue.forget(item);
   savedBox.hidden = true;
   find(form, "[name=comment]", HTMLTextAreaElement).readOnly = true;
   find(form, "button.primary", HTMLButtonElement).disabled = true;
@@ -133,7 +137,7 @@ const queue = new SaveQueue(
     onHalted: (halt, { body }) => {
       if (halt === "refused") {
         refuse(body?.detail || text("kept"));
-        if (body?.final) endForm();
+        if (body?.final || body?.closed) endForm(Boolean(body.final));
       } else if (halt !== "signed-out") refuse(text(halt));
     },
     onChange: showState,
@@ -153,17 +157,19 @@ function findingOf({ answers, criteria, outcome, comment }) {
 function inWords({ answers, criteria, outcome, comment }) {
   const radio = findAll(form, "[name=outcome]", HTMLInputElement).find(({ value }) => value === outcome);
   const label = radio?.closest("label")?.querySelector("b")?.textContent ?? "";
+  const sound = QUESTIONS.filter((name) => answers[name] === true).map(questionLabel);
   const faults = QUESTIONS.filter((name) => answers[name] === false).map(questionLabel);
   const numbers = findAll(document, "[name=criteria]", HTMLInputElement)
     .filter((box) => criteria.includes(Number(box.value)))
     .map((box) => box.closest("label")?.querySelector(".num")?.textContent ?? "");
   const parts = [
     label,
+    sound.length ? `${text("sound")}: ${sound.join(", ")}` : "",
     faults.length ? `${text("fault")}: ${faults.join(", ")}` : "",
     numbers.length ? text("marked").replace("NUMBERS", numbers.join(", ")) : "",
     comment,
   ];
-  return parts.filter(Boolean).join(" · ");
+  return parts.filter(Boolean).join(" · ") || text("empty");
 }
 
 /** @param {string} name of a question */
@@ -219,7 +225,8 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   await queue.settle(answer, [[item, entry]]);
-  if (answer.status === 422 && !leaving) markMissing();
+  if (leaving) return;
+  if (answer.status === 422) markMissing();
   if (answer.status === 0) {
     refuse(text("not_submitted"));
     window.addEventListener("online", askAgain, { once: true });
