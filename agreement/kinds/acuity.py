@@ -59,6 +59,8 @@ from rubrics.models import Benchmark, Candidate
 from scoring.models import AcuityReading
 from scoring.runs.selectors import level_runs
 
+LEAST_RATIO = 0.001  # of the form: a browser knows no bound that is itself not allowed
+
 
 class AcuityForm(ReportForm):
     """A reference set, candidates, a judge where there are several, and what errors cost."""
@@ -82,8 +84,9 @@ class AcuityForm(ReportForm):
     ratio = forms.FloatField(
         label=gettext_lazy("Relative cost of a level too low"),
         initial=RATIO,
-        min_value=0,
+        min_value=LEAST_RATIO,
         max_value=MAX_RATIO,
+        error_messages={"min_value": gettext_lazy("Enter a number greater than 0: 0.001 or more.")},
         help_text=gettext_lazy("As a multiple of the cost of a level too high."),
     )
     gamma = forms.FloatField(

@@ -648,12 +648,17 @@ def _both_formats(report: Report) -> list[Context]:
             "label": labels[row["measure"]],
             "first": row["measure"] == COMPARED[0],
             "span": len(COMPARED),
-            "qa_number": Number(row["qa"]),
-            "chat_number": Number(row["chat"]),
-            "difference_number": number(row, "difference"),
+            "qa_number": Number(row["qa"], **_share_units(row["measure"], "%")),
+            "chat_number": Number(row["chat"], **_share_units(row["measure"], "%")),
+            "difference_number": number(row, "difference", **_share_units(row["measure"])),
         }
         for row in rows
     ]
+
+
+def _share_units(measure: str, unit: str = "") -> dict[str, Any]:
+    """How the page writes a figure: a share in percent, its differences in percentage points, others as they are."""
+    return {"scale": 100, "digits": 1, "unit": unit} if measure in ("accuracy", "over", "under") else {}
 
 
 def _unusable(report: Report) -> list[tuple[str, int]]:

@@ -29,7 +29,7 @@ from rubrics.models import Benchmark
 from validation.coverage.building import FEW_CASES
 from validation.files.pair_tables import PairOptions
 from validation.files.table_rows import ALL
-from validation.models import TrialRun
+from validation.models import NearMissPair, TrialRun
 from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, read_trials
 from validation.trials.selectors import reported_runs
 from validation.trials.tables import TrialTables, one_sided
@@ -170,12 +170,26 @@ def compute(
         "n_cases": len(set(cases)),
         "by_grade": {grade: sum(pair.grade == grade for pair in inputs.pairs) for grade in GRADES},
         "one_sided": {row["set"]: side for row in tables["answers"].dicts() if (side := one_sided(row))},
+        "n_elsewhere": _pairs_elsewhere(benchmark, inputs),
         "pair_ids": {pair.pair.key: pair.pair.id for pair in inputs.pairs},
         "few_cases": len(set(cases)) < FEW_CASES,
         **({"headline": headline(everything[0], "win")} if everything else {}),
         **interval_facts(rule, float(effective_cases(sizes)[0]) if cases else None),
     }
     return Result(tables=tables, facts=facts, digest=inputs.digest)
+
+
+def _pairs_elsewhere(benchmark: Benchmark, inputs: TrialInputs) -> dict[str, int]:
+    """Pairs of the benchmark that are not in the run, by what physicians have made of them; rejected ones do not count.
+
+    Such as pairs that were added, or confirmed, after the run was started.
+    """
+    others = NearMissPair.objects.on_cases_that_count().filter(group__benchmark=benchmark)
+    others = others.exclude(public_id__in=[own.pair.id for own in inputs.pairs])
+    return {
+        "open": others.filter(state=NearMissPair.State.PROPOSED).count(),
+        "confirmed": others.filter(state=NearMissPair.State.CONFIRMED).count(),
+    }
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:

@@ -43,7 +43,7 @@ ONE_SIDED = {
     "second": gettext_lazy("nearly all answers prefer the text that comes second, whichever it is."),
     "same": gettext_lazy("nearly all answers rate the two texts as equal."),
 }
-MET_BY_LABELS = {"reference": gettext_lazy("the reference"), "candidate": gettext_lazy("the candidate")}
+MET_BY_LABELS = {"reference": gettext_lazy("the reference"), "candidate": gettext_lazy("the text with the error")}
 
 
 def body(report: Report, sort: str) -> Context:
@@ -90,8 +90,22 @@ def _set_of(row: Row) -> str:
     return set_label(row["set"])
 
 
+def _rows(report: Report, name: str) -> list[Row]:
+    """The rows of a table, with the cases that they rest on at most: its own columns count pairs.
+
+    An interval says nothing if even so many cases were too few for it.
+    """
+    n_cases = report.result["facts"]["n_cases"]
+    rows = []
+    for row in table_of(report, name).dicts():
+        n_pairs = row["n_pairs"] if "n_pairs" in row else row["n"]
+        # Pairs that are not confirmed as dangerous may be of other cases.
+        rows.append({**row, "n_cases": n_pairs if "grade" in row else min(n_pairs, n_cases)})
+    return rows
+
+
 def _everything(report: Report, name: str) -> list[Row]:
-    return [row for row in table_of(report, name).dicts() if row["slice"] == ALL]
+    return [row for row in _rows(report, name) if row["slice"] == ALL]
 
 
 def _cell(row: Row, name: str, column: str = "") -> str:
@@ -129,7 +143,7 @@ def _pairs(report: Report) -> PageTable:
         ],
         {"": [_pair_cells(row) for row in _leading(report)]},
         remark=_(
-            "Δ is the total of the reference minus that of the candidate. Sets with more points have "
+            "Δ is the total of the reference minus that of the text with the error. Sets with more points have "
             "larger Δ, so sets can be compared only by Δ as a percentage of all points."
         ),
         empty=_("No pair of this run has been confirmed as dangerous yet."),
@@ -179,7 +193,7 @@ def _auroc(report: Report) -> PageTable:
         + " "
         + _(
             "Paired: the share of pairs in which the reference has the higher total. Pooled: the same "
-            "share over all combinations of references and candidates, whatever their case. Position "
+            "share over all combinations of references and texts with an error, whatever their case. Position "
             "effect: Δ with the reference first minus Δ with it second."
         )
         + (
@@ -259,7 +273,7 @@ def _answers(report: Report) -> PageTable:
 
 def _mutation(report: Report) -> PageTable:
     groups: dict[str, list[list[str]]] = {}
-    for row in table_of(report, "mutation").dicts():
+    for row in _rows(report, "mutation"):
         if _has_pairs(row) and (row["slice"] == ALL or row["slice"].startswith("kind:")):
             own = groups.setdefault(set_label(row["set"]), [])
             own.append([slice_label(row["slice"]), _count(row["n_pairs"]), _count(row["noticed"]), _cell(row, "score")])
@@ -343,7 +357,7 @@ def _apart(report: Report) -> PageTable:
 
 def _by_slice(report: Report) -> PageTable:
     groups: dict[str, list[list[str]]] = {}
-    for row in table_of(report, "pairs").dicts():
+    for row in _rows(report, "pairs"):
         if row["slice"] != ALL:
             groups.setdefault(slice_label(row["slice"]), []).append(
                 [

@@ -80,7 +80,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
                 at=timezone.now(),
             )
         except DomainError as error:
-            form.add_error(None, str(error))
+            refuse(form, error)
             status = error.status_code
         else:
             if not is_new:
@@ -106,13 +106,24 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         context["export"] = ExportForm(rater_choices(benchmark))
     elif section != "validity":
         newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
-        if newest:
+        if status != 200:  # an earlier report below a refused request would look like its answer
+            context["refused"] = True
+        elif newest:
             context |= presentation.body(newest, **_chosen(request))
         elif section == "calibration":
             context |= signing(benchmark)
         elif section == "acuity":
             context["missing"] = missing_inputs(benchmark)
     return render(request, f"agreement/reports/{section}.html", context, status=status)
+
+
+def refuse(form: ReportForm, error: DomainError) -> None:
+    """Show why the parameters make no report: beside the field that it is about, which the page calls by its label."""
+    name = error.field.removeprefix("parameters.")
+    if name in form.fields:
+        form.add_error(name, str(error).replace(f"“{name}”", f"“{form.fields[name].label}”"))
+    else:
+        form.add_error(None, str(error))
 
 
 def _chosen(request: SignedInRequest) -> dict[str, str]:

@@ -133,19 +133,20 @@ class JudgementForm(forms.Form):
     """What a physician says about a pair."""
 
     single = forms.ChoiceField(
-        label=_("Does the second text contain exactly one error?"),
+        label=_("Does the marked change make exactly one error?"),
         choices=YES_NO,
         widget=forms.RadioSelect,
         error_messages={"required": CHOOSE_YES_NO},
     )
+    several = forms.BooleanField(label=_("No: it makes more than one error"), required=False)
     harm = forms.ChoiceField(
-        label=_("How much harm could it do?"),
+        label=_("How much harm could the change do?"),
         choices=PairJudgement.Harm.choices,
         widget=forms.RadioSelect,
         error_messages={"required": _("Choose how much harm it could do.")},
     )
     flaw = forms.ChoiceField(
-        label=_("Does the first text itself have a flaw?"),
+        label=_("Is anything in the first text wrong, whether marked or not?"),
         choices=YES_NO,
         widget=forms.RadioSelect,
         error_messages={"required": CHOOSE_YES_NO},
@@ -153,6 +154,20 @@ class JudgementForm(forms.Form):
     note = forms.CharField(
         label=_("Note"), max_length=MAX_NOTE_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
+
+    def clean(self) -> dict[str, Any]:
+        """A change without an error does no harm: whoever says so is asked whether it makes several errors."""
+        values = dict(super().clean() or {})
+        harms = values.get("harm") in (PairJudgement.Harm.DANGEROUS, PairJudgement.Harm.MINOR)
+        if values.get("single") == "no" and harms and not values.get("several"):
+            words = _(
+                "Your answers say that the change makes no single error, and that it could do harm. If it makes more "
+                "than one error, tick that. If it makes none, choose “None” as the harm."
+            )
+            self.add_error("single", words)
+        elif values.get("single") == "yes" and values.get("several"):
+            self.add_error("single", _("Choose “No” if the change makes more than one error; else remove the tick."))
+        return values
 
     def answers(self) -> Answers:
         """The answers of a valid form."""
@@ -172,6 +187,7 @@ class JudgementForm(forms.Form):
         return cls(
             initial={
                 "single": "yes" if judgement.is_single else "no",
+                "several": not judgement.is_single and judgement.harm != PairJudgement.Harm.NONE,
                 "harm": judgement.harm,
                 "flaw": "yes" if judgement.has_other_flaw else "no",
                 "note": judgement.note,

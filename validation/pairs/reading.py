@@ -141,5 +141,5 @@ def _changed(fields: Fields, reference: str, candidate: str, find: str, replace:
         return miss.span, miss.candidate
     span = changed_span(reference, candidate)
     if span is None:
-        fields.fault("candidate", Phrase("The candidate is the same as the reference."))
+        fields.fault("candidate", Phrase("The text with the error (candidate) is the same as the reference."))
     return span, candidate

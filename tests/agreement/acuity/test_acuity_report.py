@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.acuity.inputs import read_inputs
+from agreement.kinds.acuity import AcuityForm
 from agreement.models import Report
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_names, table_of
+from agreement.reports.views import refuse
 from consilium.core.errors import DomainError
 from rubrics.acuity.scales import FOUR
 from rubrics.acuity.schemes import How, Mapped, Scheme, level
@@ -156,6 +159,12 @@ def test_tables_of_a_panel_are_those_of_the_files(benchmark: Benchmark, client: 
     page = client.get(address(report)).content.decode()
     for words in ("Both formats", "Cases between two levels", "10 cases ambiguous", "29 cases with one clear level"):
         assert words in page, words
+    # Shares in percent, and differences in percentage points, as in the table of pairs; each heading has the direction.
+    both = page[page.index('id="part-formats"') :]
+    assert "Advice minus forced choice" in both and "First minus second" in page
+    own = next(row for row in table_of(report, "formats").dicts() if (row["slice"], row["measure"]) == ("all", "under"))
+    assert f">{own['qa'] * 100:.1f}%<" in both and f">{own['chat'] * 100:.1f}%<" in both
+    assert f"{own['difference'] * 100:.1f}".lstrip("-") in both
     percentile = reported(benchmark, interval="percentile", seed=3)
     run_file(tmp_path, DATA / "readings.csv", votes=DATA / "votes.csv", interval="percentile", seed=3)
     equal_tables(percentile, tmp_path, client)
@@ -388,8 +397,22 @@ def test_the_form_computes_with_its_defaults(benchmark: Benchmark, client: Clien
     report = Report.objects.get()
     assert answer["Location"] == address(report)
     assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 5.0, "gamma": 1.0, **PLAIN}
+    services.run(report_id=report.pk, clock=timezone.now)
+    assert 'class="newest"' in client.get(page).content.decode()
     refused = client.post(page, {**sent, "acuity-ratio": "0"})
-    assert refused.status_code == 422 and "greater than 0" in refused.content.decode()
+    text = refused.content.decode()
+    assert refused.status_code == 422 and "Enter a number greater than 0" in text
+    field = re.search(r'<input[^>]*name="acuity-ratio"[^>]*>', text)
+    assert field is not None and 'aria-invalid="true"' in field[0] and 'min="0.001"' in field[0]
+    assert 'class="newest"' not in text  # the earlier report does not answer what was refused
+
+
+def test_a_refusal_is_beside_its_field_and_names_it_as_the_page_does(benchmark: Benchmark) -> None:
+    form = AcuityForm(benchmark, {})
+    refuse(form, DomainError("“gamma” must be a number.", field="parameters.gamma"))
+    assert "“Exponent of the level difference” must be a number." in form.errors["gamma"]
+    refuse(form, DomainError("Too late."))
+    assert "Too late." in form.non_field_errors()
 
 
 def test_empty_states_name_cause_and_next_step(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:

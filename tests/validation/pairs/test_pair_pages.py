@@ -92,6 +92,16 @@ def test_a_physician_judges_and_sees_nothing_else(world: PairWorld) -> None:
         assert hidden not in text, hidden
     unanswered = client.post(first["Location"], {"single": "yes"})
     assert unanswered.status_code == 422
+    # No error and harm contradict each other, unless there are several errors.
+    contradiction = {"single": "no", "harm": "dangerous", "flaw": "no"}
+    asked = client.post(first["Location"], contradiction)
+    assert asked.status_code == 422 and "tick that. If it makes none, choose “None”" in asked.content.decode()
+    both = client.post(first["Location"], {**contradiction, "single": "yes", "several": "on"})
+    assert both.status_code == 422 and not PairJudgement.objects.exists()
+    assert client.post(first["Location"], {**contradiction, "several": "on"}).status_code == 302
+    assert PairJudgement.objects.get().is_single is False
+    kept = client.get(first["Location"]).content.decode()
+    assert re.search(r'name="several"[^>]*checked', kept)
     answer = client.post(first["Location"], {"single": "yes", "harm": "dangerous", "flaw": "no", "note": "Sure."})
     assert answer["Location"].endswith("/pairs/judge/")
     judged = PairJudgement.objects.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from typing import Any
 
@@ -140,3 +141,21 @@ def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     assert "endpoint_kind" in table_of(report, "unnoticed").columns
     assert "is no language model" in methods_of(report).text
     assert "These answers come from fixed rules" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
+
+
+def test_the_page_names_pairs_that_are_not_in_the_run_and_no_meaningless_interval(loopback: Loopback) -> None:
+    pairs = [scripted(f"P{number} 4-4s | 4-4s") for number in range(1, 8)]
+    world = make_world("ward", pairs, {"A": {pair["case"]: NINE for pair in pairs}})
+    for key in ("P1", "P2", "P3", "P4", "P5", "P6"):
+        world.judge(key)
+    run = world.run(loopback.url, config={"trials": 1})  # of confirmed pairs
+    report = report_on(world, run)
+    assert report.result["facts"]["n_elsewhere"] == {"open": 1, "confirmed": 0}
+    client = Client()
+    client.force_login(world.admin)
+    page = " ".join(client.get(f"/b/ward/validity/{report.public_id}/").content.decode().split())
+    assert "pairs of this run have been confirmed as dangerous" in page
+    assert "1 more pair of the benchmark is waiting for physicians and was not in the run." in page
+    assert "that of the text with the error" in page and "that of the candidate" not in page
+    # Δ is 0 in all pairs: an interval from six cases alone, to both sides of 0, says nothing.
+    assert re.search(r"0\.000 <span class=\"ci by-cases-alone\"[^>]*>too few cases to say anything†<", page)

@@ -75,7 +75,8 @@ function showChoice() {
 function restore() {
   for (const [name, value] of waiting?.fields ?? []) {
     for (const field of findAll(document, `[name="${name}"]`, HTMLElement)) {
-      if (field instanceof HTMLInputElement && field.type === "radio") field.checked = field.value === value;
+      if (field instanceof HTMLInputElement && ["radio", "checkbox"].includes(field.type))
+        field.checked = field.value === value;
       else if (field instanceof HTMLTextAreaElement) field.value = value;
     }
   }
