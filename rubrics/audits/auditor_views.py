@@ -18,6 +18,7 @@ from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import cited
 from rubrics.audits import access, report
+from rubrics.audits.follow_up import consequences_of
 from rubrics.audits.services import (
     QUESTIONS,
     AuditClosed,
@@ -38,9 +39,11 @@ from rubrics.selectors.conversation import turns_of
 def dashboard(request: SignedInRequest, slug: str) -> HttpResponse:
     """What waits for an auditor, and what they have handed in."""
     benchmark = access.get_audited_benchmark(request.user, slug)
+    data = report.auditor_dashboard(request.user, benchmark)
     context = {
         "benchmark": benchmark,
-        "dashboard": report.auditor_dashboard(request.user, benchmark),
+        "dashboard": data,
+        "submitted": consequences_of(data.done),
         "any_open": CaseAudit.objects.filter(benchmark=benchmark, status=CaseAudit.Status.OPEN).exists(),
     }
     return render(request, "rubrics/audits/dashboard.html", context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -9,9 +11,68 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
-from rubrics.models import AuditItem, Case, CaseAudit, Criterion, RevisionRequest
+from rubrics.models import AuditItem, Case, CaseAudit, Criterion, RevisionRequest, Rubric, RubricItem
 from rubrics.services.exclusion import checked_reason, exclude_case
 from rubrics.services.revisions import request_revision
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What followed from a finding, in words for its auditor, and the reason that was given, where there is one."""
+
+    words: str
+    reason: str = ""
+
+
+def consequences_of(rows: Sequence[AuditItem]) -> list[tuple[AuditItem, list[Consequence]]]:
+    """Submitted findings with what became of them: of the case, and of each criterion that was marked.
+
+    A reason for which a case is excluded may tell of candidates, which auditors do not see; it is left out.
+    """
+    rubrics = {row.rubric_id for row in rows if row.outcome != AuditItem.Outcome.SOUND}
+    requests = RevisionRequest.objects.filter(rubric__in=rubrics, response=None).select_related("taken_up_in")
+    by_rubric: dict[int, list[RevisionRequest]] = {}
+    for request in requests.order_by("created_at", "pk"):
+        by_rubric.setdefault(request.rubric_id, []).append(request)
+    places = RubricItem.objects.filter(rubric__in=rubrics).values_list("rubric", "criterion", "position")
+    number = {(rubric, criterion): position for rubric, criterion, position in places}
+    return [(row, list(_consequences(row, by_rubric.get(row.rubric_id, []), number))) for row in rows]
+
+
+def _consequences(
+    row: AuditItem, requests: Sequence[RevisionRequest], number: Mapping[tuple[int, int | None], int]
+) -> Iterator[Consequence]:
+    if row.outcome == AuditItem.Outcome.SOUND:
+        return
+    if row.case.excluded_at is not None:
+        yield Consequence(_("The case was excluded."))
+        return
+    if row.kept_at is not None:
+        yield Consequence(_("The case was kept."), row.kept_reason)
+    elif row.outcome == AuditItem.Outcome.REMOVE:
+        yield Consequence(_("Your study coordinator has not decided yet."))
+    for request in requests:
+        # The request of a later finding has the reasons of the earlier ones as well.
+        is_own = request.criterion_id in row.criteria if row.criteria else request.criterion_id is None
+        if is_own and row.comment in request.reason:
+            words, place = _state_in_words(request), number.get((row.rubric_id, request.criterion_id))
+            if place is not None:
+                words = _("Criterion %(number)s: %(words)s") % {"number": place, "words": words}
+            yield Consequence(words, request.answer)
+
+
+def _state_in_words(request: RevisionRequest) -> str:
+    version = request.taken_up_in
+    match request.status:
+        case RevisionRequest.Status.DISMISSED:
+            return _("left unchanged")
+        case RevisionRequest.Status.DONE if version is not None:
+            return _("reworded or removed in version %(n)s of the rubric") % {"n": version.version}
+        case RevisionRequest.Status.DONE:
+            return _("reworded or removed")
+    if version is not None and version.status in (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW):
+        return _("a new version of the rubric is being written")
+    return _("waiting for the authors")
 
 
 def ask_for_revision(row: AuditItem, criterion: Criterion | None, *, kept: str = "", at: datetime) -> None:

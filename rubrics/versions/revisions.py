@@ -37,6 +37,12 @@ class FaultyCriterion:
         return next((row.taken_up_in for row in self.open if row.taken_up_in is not None), None)
 
     @property
+    def begins_a_version(self) -> bool:
+        """Whether taking up the requests begins a new version of the rubric: none is being written."""
+        taken_up = self.taken_up_in
+        return self.draft is None and (taken_up is None or taken_up.status != Rubric.Status.DRAFT)
+
+    @property
     def was_ruled(self) -> bool:
         """Whether an adjudicator ruled it faulty at a response, rather than an audit or a later edition."""
         return any(row.response_id is not None for row in self.open)

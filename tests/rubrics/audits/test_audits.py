@@ -597,10 +597,15 @@ def test_a_second_criterion_joins_the_revision_that_is_being_written(
     answers = {**SOUND, "guidelines": False}
     finding = {"answers": answers, "criteria": [first.pk, second.pk], "outcome": "revise", "comment": "Obsolete drug."}
     assert send(client, item, "submit", **finding)[0] == 200
-    admin = Client()
+    admin, writer = Client(), Client()
     admin.force_login(benchmark.roles.get().user)
+    author = UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    writer.force_login(author)
+    assert "Reason: Senior audit: Obsolete drug." in writer.get(reverse("rubrics:write", args=["own"])).content.decode()
     page = " ".join(admin.get("/b/own/revisions/").content.decode().split())
-    assert page.count("Open a revision") == 2
+    assert page.count('data-dialog="ask-open-') == page.count('form="open-') == 2
+    assert "This begins a new version of the rubric as a draft" in page  # one click begins none
     request = RevisionRequest.objects.get(criterion=first)
     admin.post(reverse("rubrics:revision-open", args=["own"]), {"request": request.public_id})
     page = " ".join(admin.get("/b/own/revisions/").content.decode().split())
@@ -664,3 +669,37 @@ def test_a_closed_audit_keeps_what_was_saved_and_says_so(audit_form: tuple[Bench
     assert [line["state"] for line in lines].count("not read") == 3
     assert (by_state["not submitted"]["comment"], by_state["not submitted"]["necessity"]) == ("Half done.", "at fault")
     assert by_state["not submitted"]["done_at"] == ""
+
+
+def test_an_auditor_sees_what_followed_from_each_finding(audit_form: tuple[Benchmark, AuditItem, Client]) -> None:
+    benchmark, item, client = audit_form
+    first, second = (row.criterion for row in item.rubric.items.order_by("position")[:2])
+
+    def desk() -> str:
+        return " ".join(client.get("/b/own/audits/desk/").content.decode().split())
+
+    answers = {**SOUND, "guidelines": False}
+    finding = {"answers": answers, "criteria": [first.pk, second.pk], "outcome": "revise", "comment": "Obsolete drug."}
+    assert send(client, item, "submit", **finding)[0] == 200
+    assert "Criterion 1: waiting for the authors" in desk() and "Criterion 2: waiting for the authors" in desk()
+    admin = Client()
+    admin.force_login(benchmark.roles.get().user)
+    request = RevisionRequest.objects.get(criterion=first)
+    admin.post("/b/own/revisions/dismiss/", {"request": request.public_id, "answer": "Still sold."})
+    request = RevisionRequest.objects.get(criterion=second)
+    admin.post(reverse("rubrics:revision-open", args=["own"]), {"request": request.public_id})
+    assert "Criterion 1: left unchanged" in desk() and "Still sold." in desk()
+    assert "Criterion 2: a new version of the rubric is being written" in desk()
+    RevisionRequest.objects.filter(pk=request.pk).update(status="done", closed_at=AT)
+    assert "Criterion 2: reworded or removed in version 2 of the rubric" in desk()
+    # The next case: a proposal to remove it, which is declined first.
+    item = AuditItem.objects.get(auditor=item.auditor, done_at=None)
+    finding = {"answers": answers, "outcome": "remove", "comment": "No such disease."}
+    assert send(client, item, "submit", **finding)[0] == 200
+    assert "Your study coordinator has not decided yet." in desk()
+    admin.post(
+        reverse("rubrics:audit-keep", args=["own", item.audit.public_id, item.case.public_id]), {"reason": "It exists."}
+    )
+    assert "The case was kept." in desk() and "It exists." in desk()
+    exclude_case(case=item.case, kind="screening", reason="All solve it.", by=benchmark.roles.get().user, at=AT)
+    assert "The case was excluded." in desk() and "All solve it." not in desk()
