@@ -333,7 +333,9 @@ class AssignmentSerializer(Plain):
     batch_title = serializers.CharField(source="batch.title")
     batch_status = serializers.ChoiceField(choices=Batch.Status.choices, source="batch.status")
     due_date = serializers.DateField(source="batch.due_date", allow_null=True)
-    position = serializers.IntegerField()
+    position = serializers.IntegerField(
+        source="place", help_text="Its place among your responses of the batch, from 1."
+    )
     status = serializers.ChoiceField(choices=Assignment.Status.choices, source="status_for_annotator")
     round = serializers.IntegerField()
 

@@ -21,6 +21,7 @@ from annotation.api import serializers
 from annotation.models import Adjudication, Assignment, Batch
 from annotation.selectors import reading_pages
 from annotation.selectors.queue_order import in_order_of_adjudication
+from annotation.selectors.queue_places import graded_place
 from annotation.services import slots
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.errors import Conflict
@@ -60,6 +61,7 @@ def assignments(request: Request) -> Response:
     """Your own work in the order of its queue, whatever its state."""
     rows = in_benchmark(request, access.own_assignments(request.user), "batch__group__benchmark")
     rows = rows.select_related("batch__group__benchmark").order_by("batch", "position", "pk")
+    rows = rows.annotate(place=graded_place())
     return page_of(request, rows, serializers.AssignmentSerializer)
 
 
@@ -77,7 +79,8 @@ def assignment(request: Request, public_id: str) -> Response:
 
 
 def _assignment(row: Assignment) -> dict[str, Any]:
-    row.total = reading_pages.queue_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    place = reading_pages.queue_place(row)
+    row.place, row.total = place.position, place.total  # type: ignore[attr-defined]  # for the serializer
     returned = reading_pages.last_return(row)
     row.returned_note = returned.note if returned else ""  # type: ignore[attr-defined]
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]

@@ -29,6 +29,7 @@ from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from annotation.selectors.case_work import of_excluded_cases
+from annotation.selectors.queue_places import label_place
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import page_of
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
@@ -204,7 +205,7 @@ class LabelTaskSerializer(Plain):
     batch = serializers.CharField(source="batch.public_id")
     batch_title = serializers.CharField(source="batch.title")
     status = serializers.ChoiceField(choices=LabelTask.Status.choices)
-    position = serializers.IntegerField()
+    position = serializers.IntegerField(source="place", help_text="Its place among your cases of the batch, from 1.")
     round = serializers.IntegerField(help_text="2 where you vote again on a case.")
 
 
@@ -246,7 +247,7 @@ class LabelTaskDetail:
     public_id: str
     batch: Batch
     status: str
-    position: int
+    place: int
     round: int
     total: int
     case: Case
@@ -356,7 +357,7 @@ def tasks(request: Request) -> Response:
     """Cases that you were asked about, in the order of your queues."""
     rows = in_benchmark(request, access.own_label_tasks(request.user), "batch__group__benchmark")
     rows = rows.exclude(of_excluded_cases()).select_related("batch__group__benchmark")
-    return page_of(request, rows.order_by("batch", "position", "pk"), LabelTaskSerializer)
+    return page_of(request, rows.order_by("batch", "position", "pk").annotate(place=label_place()), LabelTaskSerializer)
 
 
 @extend_schema(responses=LabelTaskDetailSerializer)
@@ -367,13 +368,14 @@ def task(request: Request, public_id: str) -> Response:
 
 
 def _task(row: LabelTask) -> dict[str, Any]:
+    place = selectors.place_of(row)
     detail = LabelTaskDetail(
         public_id=row.public_id,
         batch=row.batch,
         status=row.status,
-        position=row.position,
+        place=place.position,
         round=row.round,
-        total=selectors.label_place(row).total,
+        total=place.total,
         case=row.case,
         conversation=reading_pages.reading_of(row.case, "").turns,
         text=row.response.text if row.response else "",

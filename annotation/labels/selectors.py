@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
-from annotation.acuity.outstanding import is_shown
 from annotation.acuity.panel_results import LevelResults, agreed_cases, level_results
 from annotation.acuity.votes import votes_by_question
 from annotation.labels.agreement import Certainty, label_agreement
@@ -36,6 +35,7 @@ from annotation.models import (
 )
 from annotation.selectors.case_work import CaseWork, case_work, of_excluded_cases
 from annotation.selectors.own_work_queries import BATCH, Condition, OwnQuery
+from annotation.selectors.queue_places import label_queue, up_to
 from consilium.statistics.estimate import Figure
 from rubrics.acuity.scales import STARTERS
 from rubrics.models import AcuityScale, Benchmark, Case
@@ -177,11 +177,10 @@ class LabelPlace:
     total: int
 
 
-def label_place(task: LabelTask) -> LabelPlace:
+def place_of(task: LabelTask) -> LabelPlace:
     """Place of the task in its annotator's own queue, among the cases that "My work" counts."""
-    rows = LabelTask.objects.filter(is_shown(), batch=task.batch_id, annotator=task.annotator_id)
-    rows = rows.exclude(status=LabelTask.Status.RELEASED).exclude(of_excluded_cases() & ~Q(pk=task.pk))
-    counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
+    rows = label_queue(batch=task.batch_id, annotator=task.annotator_id, of=task.pk)
+    counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=up_to(task.position, task.pk)))
     return LabelPlace(counts["place"], counts["total"])
 
 

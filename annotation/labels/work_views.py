@@ -141,7 +141,7 @@ def _unread_language(task: LabelTask) -> str:
 
 def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
     lines = selectors.question_lines(task)
-    place = selectors.label_place(task)
+    place = selectors.place_of(task)
     of_all = {"position": place.position, "total": place.total}
     writable = task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN
     following = services.next_label_task(annotator=request.user, after=task) if writable else None

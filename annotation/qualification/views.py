@@ -33,6 +33,7 @@ from annotation.qualification.pool import agreed_decisions_shown, may_show_agree
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
 from annotation.selectors.eligibility import eligibilities, eligibility_of, seen_by
+from annotation.selectors.queue_places import graded_place
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -381,7 +382,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     for each in marked_rows(attempt):
         marked.setdefault(each.response, {})[each.criterion] = each
     assignments = Assignment.objects.filter(batch=attempt.batch_id).select_related("case", "response")
-    work = list(assignments.order_by("position"))
+    work = list(assignments.order_by("position").annotate(place=graded_place()))
     lines = _lines({row.rubric_id for row in work})
     responses = []
     differing = 0
@@ -396,7 +397,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
         differing += differ
         responses.append(
             {
-                "position": row.position,
+                "position": row.place,
                 "reading": reading_pages.reading_of(row.case, ""),
                 "text": row.response.text,
                 "rows": marked_lines if shown else [],

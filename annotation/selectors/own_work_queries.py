@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from annotation import access
 from annotation.models import Adjudication, Assignment, Attention, Batch, Check, LabelTask, Membership
+from annotation.selectors.queue_places import graded_place
 from annotation.selectors.unread_work import unread_work_of
 from annotation.services import slots
 from consilium.core.compiled_queries import CompiledQuery
@@ -85,21 +86,18 @@ def _next(user: Any, within: Condition) -> QuerySet[Any, Any]:
     first = [
         rows.distinct("batch_id").values("pk") for rows in (open_work.exclude(untouched), open_work.filter(untouched))
     ]
-    # The displayed number ignores the gaps that released work leaves in the positions.
-    queue = graded(user, within).order_by().values("batch")
-    before = queue.filter(batch=OuterRef("batch"), position__lte=OuterRef("position")).annotate(n=Count("pk"))
     return (
         Assignment.objects.filter(Q(pk__in=first[0]) | Q(pk__in=first[1]))
         .order_by("batch_id", rank, "position", "pk")
-        .values_list("batch", "status", "public_id", Subquery(before.values("n")))
+        .values_list("batch", "status", "public_id", graded_place())
     )
 
 
 def _returned(user: Any, within: Condition) -> QuerySet[Any, Any]:
     last = Check.objects.filter(assignment=OuterRef("pk"), result=Check.Result.RETURNED).order_by("-round")
     rows = graded(user, within).filter(status=Assignment.Status.RETURNED)
-    rows = rows.annotate(what=Subquery(last.values("note")[:1])).order_by("position", "pk")
-    return rows.values_list("pk", "batch", "public_id", "position", "what")
+    rows = rows.annotate(what=Subquery(last.values("note")[:1]), place=graded_place()).order_by("position", "pk")
+    return rows.values_list("pk", "batch", "public_id", "place", "what")
 
 
 def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
@@ -168,7 +166,7 @@ COUNTS = OwnQuery(
 # batch, status, public id, place: of each batch the next piece that was begun, and the next that was not; the one to do
 # first is above the other
 NEXT = OwnQuery(_next)
-# id, batch, public id, position, note of the checker
+# id, batch, public id, place, note of the checker
 RETURNED = OwnQuery(_returned)
 # batch, kind of work (``grade``, ``check``, ``adjudicate``, ``rule``, ``label``), seconds on finished pieces, their
 # number, all seconds

@@ -17,6 +17,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
+from annotation.selectors.queue_places import graded_queue, up_to
 from annotation.selectors.review_rounds import (
     REVIEWED_FIELDS,
     TO_REVIEW,
@@ -215,10 +216,8 @@ class QueuePlace:
 
 def queue_place(assignment: Assignment) -> QueuePlace:
     """Place of the assignment in its annotator's own queue."""
-    rows = Assignment.objects.filter(batch=assignment.batch_id, annotator=assignment.annotator_id)
-    rows = rows.exclude(Q(status=Assignment.Status.RELEASED) & ~Q(pk=assignment.pk))
-    # Released and deferred work leaves gaps between the positions; the displayed number ignores them.
-    place = Count("pk", filter=Q(position__lte=assignment.position))
+    rows = graded_queue(batch=assignment.batch_id, annotator=assignment.annotator_id, of=assignment.pk)
+    place = Count("pk", filter=up_to(assignment.position, assignment.pk))
     counts = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(status__in=Assignment.OPEN)), place=place)
     return QueuePlace(counts["place"], counts["total"], counts["total"] - counts["open"])
 

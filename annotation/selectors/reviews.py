@@ -29,6 +29,7 @@ from annotation.models import (
     WritingTask,
 )
 from annotation.selectors.queue_order import in_order_of_adjudication, in_order_of_checking
+from annotation.selectors.queue_places import graded_place, label_place, writing_place
 from annotation.services.attention import time_spent
 from annotation.writing.selectors import submitted_tasks
 from rubrics.models import Benchmark, RubricItem
@@ -253,7 +254,7 @@ class HandedIn:
     """
 
     public_id: str
-    position: int
+    place: int  # in its physician's queue
     batch: str
     status: str
     submitted_at: datetime | None
@@ -293,13 +294,13 @@ def handed_in(
 
 
 def _graded(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
-    rows = list(Assignment.objects.filter(pk__in=ids).select_related("batch"))
+    rows = list(Assignment.objects.filter(pk__in=ids).select_related("batch").annotate(place=graded_place()))
     seconds = time_spent(user, ids)
     amended = amendments_in([row.pk for row in rows if row.status == Assignment.Status.ACCEPTED])
     return {
         (GRADED, row.pk): HandedIn(
             row.public_id,
-            row.position,
+            row.place,
             row.batch.title,
             row.status_for_annotator,
             row.submitted_at,
@@ -316,7 +317,7 @@ def _answered(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
     return {
         (ANSWERED, row.pk): HandedIn(
             row.public_id,
-            row.position,
+            row.place,
             row.batch.title,
             row.status,
             row.submitted_at,
@@ -325,15 +326,16 @@ def _answered(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
             is_case=row.response_id is None,
             round=row.round,
         )
-        for row in LabelTask.objects.filter(pk__in=ids).select_related("batch")
+        for row in LabelTask.objects.filter(pk__in=ids).select_related("batch").annotate(place=label_place())
     }
 
 
 def _written(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
+    rows = WritingTask.objects.filter(pk__in=ids, writer=user).select_related("batch")
     return {
         (WRITTEN, row.pk): HandedIn(
             row.public_id,
-            row.position,
+            row.place,
             row.batch.title,
             row.status,
             row.submitted_at,
@@ -341,5 +343,5 @@ def _written(user: User, ids: list[int]) -> dict[tuple[str, int], HandedIn]:
             kind=WRITTEN,
             is_case=True,
         )
-        for row in WritingTask.objects.filter(pk__in=ids, writer=user).select_related("batch")
+        for row in rows.annotate(place=writing_place())
     }

@@ -30,7 +30,7 @@ class ReturnedWork:
     """Work that a checker sent back, with the checker's note and outcomes."""
 
     public_id: str
-    position: int
+    place: int  # in the annotator's queue
     note: str
     amended: list[AmendedLine]
 
@@ -332,5 +332,5 @@ def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
 def _fill_in_returned(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> None:
     rows = queries.RETURNED.rows(user, benchmark)
     amended = amendments_in([row[0] for row in rows]) if rows else {}
-    for pk, batch, public_id, position, note in rows:
-        work[batch].returned.append(ReturnedWork(public_id, position, note or "", amended.get(pk, [])))
+    for pk, batch, public_id, place, note in rows:
+        work[batch].returned.append(ReturnedWork(public_id, place, note or "", amended.get(pk, [])))

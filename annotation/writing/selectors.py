@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from string import ascii_uppercase
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from annotation.dashboard.names import People, Person
 from annotation.models import Batch, Membership, WritingTask
 from annotation.selectors.case_work import CaseWork, case_work, of_excluded_cases
 from annotation.selectors.own_work_queries import BATCH, OwnQuery
+from annotation.selectors.queue_places import writing_queue
 from rubrics.models import Benchmark, Response
 
 # Each character of Han, kana and hangul counts as a word; other words are separated by spaces.
@@ -88,9 +89,7 @@ class Place:
 def place_of(task: WritingTask) -> Place:
     """The place of ``task`` among the tasks that its writer has in the batch."""
     mine = list(
-        WritingTask.objects.filter(batch=task.batch_id, writer=task.writer_id)
-        .exclude(status=WritingTask.Status.RELEASED)
-        .exclude(of_excluded_cases() & ~Q(pk=task.pk))
+        writing_queue(batch=task.batch_id, writer=task.writer_id, of=task.pk)
         .order_by("position", "pk")
         .values_list("pk", flat=True)
     )

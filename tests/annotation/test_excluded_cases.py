@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -58,6 +60,13 @@ def test_questions_about_an_excluded_case_are_asked_of_nobody() -> None:
         if case != queue[0].case.key:
             ward.say(case, *["emergent"] * 3)
     assert not work_is_left(ward.batch) and not label_work(annotator)[0].open
+    # The cases have the numbers that their pages have: the excluded one is not counted.
+    listed = re.findall(r'href="/work/labels/(\w+)/">\s*Case (\d+)\s*</a>', client.get("/work/").content.decode())
+    numbers = {row.public_id: str(number) for number, row in enumerate(queue[1:], start=1)}
+    assert dict(listed) == numbers
+    for public_id, number in numbers.items():
+        assert f"Case {number} of 3" in client.get(f"/work/labels/{public_id}/").content.decode()
+        assert client.get(f"/api/v1/work/labels/{public_id}/").json()["position"] == int(number)
     restore_case(case=queue[0].case, reason="Undone.", by=None, at=AT)
     assert work_is_left(ward.batch) and label_work(annotator)[0].next_id == queue[0].public_id
 

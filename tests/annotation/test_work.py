@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -163,6 +164,32 @@ def test_what_was_put_back_from_a_batch_that_was_handed_out_can_be_taken() -> No
     Client().force_login(other)
     row = slots.claim_next(annotator=other, batch=workshop.batch, at=timezone.now())
     assert row is not None and workload(other).pool is None
+
+
+def test_a_response_has_one_number_on_all_pages_also_after_it_was_postponed() -> None:
+    workshop = build_workshop(check_policy="all", responses=8)
+    first, second, third, fourth = workshop.queue()
+    decide(third, "met")
+    waiting = access.waiting_checks(workshop.checker)
+    row = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+    assert row is not None
+    services.return_check(assignment=row, checker=workshop.checker, note="The dose, please.", at=timezone.now())
+    decide(fourth, "met")
+    for postponed in (first, row):
+        slots.skip(assignment=postponed, annotator=workshop.annotator, reason="later", note="", at=timezone.now())
+    # The queue is now: second, fourth, first, third. The stored positions are 2, 4, 5 and 6.
+    numbers = {second.public_id: 1, fourth.public_id: 2, first.public_id: 3, third.public_id: 4}
+    page = " ".join(page_of(workshop.annotator).split())
+    assert re.findall(r"Returned: response (\d+) of", page) == ["4"]
+    assert "Review the returned response 4 of 4" in page
+    assert re.findall(r'href="/work/(\w+)/">Response (\d+)</a>', page) == [(fourth.public_id, "2")]
+    client = Client()
+    client.force_login(workshop.annotator)
+    for public_id, number in numbers.items():
+        assert f'data-heading="Response {number} of 4"' in client.get(f"/work/{public_id}/").content.decode()
+        assert client.get(f"/api/v1/work/assignments/{public_id}/").json()["position"] == number
+    listed = client.get("/api/v1/work/assignments/").json()["results"]
+    assert [(row["id"], row["position"]) for row in listed] == list(numbers.items())
 
 
 def test_due_dates_are_shown_in_days() -> None:
