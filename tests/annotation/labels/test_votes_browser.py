@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, Route, expect
 
-from annotation.labels.services import AnswerInput, save_answer
+from annotation.labels.services import AnswerInput, save_answer, submit_labels
 from annotation.models import LabelAnswer, LabelTask
 from tests.annotation.labels.labels_world import Panel, build_panel
 from tests.axe import axe_violations
@@ -139,6 +139,47 @@ def test_a_vote_waits_offline_and_overwrites_nothing(new_page: NewPage, panel: P
     expect(page.locator(".certainty")).to_be_hidden()
     expect(page.locator("[data-reason][value=no-request]")).to_be_checked()
     assert votes(task) == [("cannot-tell", "", "no-request", None, "")]
+
+
+def test_a_vote_that_is_submitted_from_its_note_leaves_nothing_unsent(new_page: NewPage, panel: Panel) -> None:
+    """The note still has the focus when the next case replaces it. The watch of the page reports any refused save."""
+    user = panel.people[0]
+    tasks = list(LabelTask.objects.filter(annotator=user).order_by("position"))
+    page = new_page(user)
+    page.goto(f"/work/labels/{tasks[0].public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+    page.keyboard.press("2")
+    page.keyboard.press("d")
+    page.keyboard.press("t")
+    expect(page.locator("[data-note]")).to_be_focused()
+    page.keyboard.type("Two people ask.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#place")).to_have_text("Case 2 of 4")
+    assert votes(tasks[0]) == [("primary-care", "", "", 75, "Two people ask.")]
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.labels:'))") == []
+
+
+def test_a_vote_that_cannot_be_sent_is_named_in_words(new_page: NewPage, panel: Panel, watch: Watch) -> None:
+    watch.allow("ERR_FAILED", "status of 409")
+    task = panel.tasks("a")[0]
+    page = new_page(task.annotator)
+    page.goto(f"/work/labels/{task.public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+
+    def cut(route: Route) -> None:
+        route.abort()
+
+    page.route("**/answers/", cut)
+    page.keyboard.press("2")
+    page.keyboard.press("b")
+    page.keyboard.press("d")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    panel.vote(task, "self-care")
+    submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    page.unroute("**/answers/", cut)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/work/")
+    expect(page.locator("#labels-left li")).to_have_text("between Primary care and Urgent care · certainty 75")
 
 
 def test_another_level_is_one_level_again(new_page: NewPage, panel: Panel) -> None:

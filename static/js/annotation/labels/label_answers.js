@@ -12,7 +12,10 @@
  * @property {Passage[]} [evidence] the words of a response that say so
  */
 /** @typedef {{ start: number, end: number, quote?: string }} Passage in code points of the response */
-/** @typedef {LabelState & { version: number, client_id: string, after?: string[] }} LabelEntry as it is kept */
+/**
+ * @typedef {LabelState & { version: number, client_id: string, after?: string[], words?: string }} LabelEntry as it is
+ *   kept; `words`: the answer as its page showed it
+ */
 /** @typedef {LabelEntry & { at: string }} StoredLabel as the server has it */
 
 const NEVER_TAKEN = [400, 422];

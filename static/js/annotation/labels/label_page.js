@@ -154,6 +154,8 @@ function lacksOf(missing) {
 
 /** @param {SubmittedBody} body */
 function goOn(body) {
+  // A note that has the focus reports a change as it goes. All of it was saved before the case was submitted.
+  sheet.writable = false;
   if (!body.next) {
     location.assign(body.work);
     return;

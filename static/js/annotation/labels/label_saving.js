@@ -178,12 +178,22 @@ function showHalt(halt, { body }) {
  * @param {LabelState} state
  */
 function inWords(row, state) {
+  return describe(answerWords(row, state), state, text("certain"));
+}
+
+/**
+ * The answer as the page has it, without certainty and note.
+ * @param {HTMLElement} row
+ * @param {LabelState} state
+ * @returns {string} empty where no answer is chosen
+ */
+function answerWords(row, state) {
   /** @param {string | undefined} value */
   const labelled = (value) => [...radiosOf(row), ...reasonsOf(row)].find((radio) => value && radio.value === value);
   const [option, upper, reason] = [state.value, state.upper, state.reason].map(labelled);
-  const label = option && upper ? between(labelOf(option), labelOf(upper)) : option && labelOf(option);
-  const why = reason && labelOf(reason);
-  return describe(why ? `${label} (${why})` : label, state, text("certain"));
+  if (!option) return "";
+  const label = upper ? between(labelOf(option), labelOf(upper)) : labelOf(option);
+  return reason ? `${label} (${labelOf(reason)})` : label;
 }
 
 /**
@@ -210,7 +220,8 @@ export function restore(row) {
     // Answered elsewhere in the meantime: that answer is kept, and the waiting note fills an empty one.
     const filled = withKept(entry, shown);
     const completed = isLevels(row) ? asVote(filled) : filled;
-    entry = { ...completed, version: Number(row.dataset.version), client_id: newId() };
+    const words = answerWords(row, completed);
+    entry = { ...completed, words, version: Number(row.dataset.version), client_id: newId() };
     if (sameState(/** @type {any} */ (entry), shown)) {
       queue.store.remove(question);
       return;
@@ -234,7 +245,8 @@ export function put(row, wait = 0) {
   const version = Number(row.dataset.version);
   if (state.value) {
     sheet.early.delete(question);
-    queue.put(question, state, version, { wait });
+    // The words are for pages that do not have the question.
+    queue.put(question, { ...state, words: answerWords(row, state) }, version, { wait });
   } else if (state.note || state.certainty !== null) {
     // A note or a certainty without an answer waits here, and is sent with the answer.
     sheet.early.add(question);

@@ -122,7 +122,7 @@ function noticeOf(left) {
   const list = document.createElement("ul");
   for (const entry of left.entries.values()) {
     const item = list.appendChild(document.createElement("li"));
-    item.textContent = describe(levelValue(entry), entry, text("certain"));
+    item.textContent = describe(entry.words || levelValue(entry), entry, text("certain"));
   }
   const button = document.createElement("button");
   button.type = "button";
