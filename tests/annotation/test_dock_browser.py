@@ -15,6 +15,13 @@ from annotation.models import Assignment, Batch, Decision
 from tests.annotation.conftest import build_workshop
 from tests.axe import axe_violations
 from tests.conftest import Watch
+from tests.factories import (
+    BenchmarkFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    make_batch,
+)
 from tests.overflow import cut_off
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -137,3 +144,79 @@ def test_the_note_that_is_asked_for_is_not_under_the_bar(new_page: NewPage) -> N
         """() => document.activeElement.getBoundingClientRect().bottom
             <= document.querySelector("#dock").getBoundingClientRect().top"""
     )
+
+
+def can_t_assess(page: Page, note: str) -> None:
+    """Press *Can't assess* in the bar, and write the note that it asks for."""
+    page.locator("#dock [data-choose=cannot_assess]").tap()
+    field = page.locator(".criterion.current textarea[data-note]")
+    expect(field).to_be_focused()
+    field.press_sequentially(note)
+
+
+def test_the_note_that_is_asked_for_leads_on_by_touch_and_no_press_replaces_its_outcome(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 8, explain_cannot_assess=True)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
+    open_criteria(page, row)
+    name, decided = page.locator("[data-dock-name]"), page.locator("#graded-text")
+    can_t_assess(page, "No dose.")
+    page.get_by_role("button", name="Done").tap()
+    expect(name).to_have_text("Criterion 2")
+    expect(page.locator("textarea[data-note]:visible")).to_have_count(0)
+    # The bar names criterion 2 while its note is written, and the person means the next one.
+    can_t_assess(page, "No age.")
+    page.locator("#dock [data-choose=not_met]").tap()
+    expect(name).to_have_text("Criterion 3")
+    expect(page.locator(".toast")).to_contain_text("The note on criterion 2 is saved.")
+    expect(decided).to_have_text("2 / 8")
+    # As in the first report: back to the response, and the next outcome.
+    can_t_assess(page, "No sex.")
+    page.locator("#dock [data-show-view=response]").tap()
+    expect(page.locator("#dock [data-dock-words]")).to_contain_text("4.")
+    page.locator("#dock [data-choose=not_met]").tap()
+    expect(decided).to_have_text("4 / 8")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    decisions = Decision.objects.filter(assignment=row, outcome__isnull=False).order_by("criterion")
+    assert list(decisions.values_list("outcome", "note")) == [
+        ("cannot_assess", "No dose."), ("cannot_assess", "No age."), ("cannot_assess", "No sex."), ("not_met", ""),
+    ]  # fmt: skip
+
+
+def test_a_tap_shows_a_long_criterion_whole_beside_the_response_and_folds_it_again(new_page: NewPage) -> None:
+    text = "Advises the patient to ask for the written instructions of the clinic that follows the blood thinner. " * 4
+    benchmark = BenchmarkFactory()
+    case = CaseFactory(benchmark=benchmark, rubric=[1, 1], rubric__texts=[text, "Names the next step."])
+    ResponseFactory(case=case)
+    row = Assignment.objects.get(batch=make_batch(ExpertGroupFactory(benchmark=benchmark, annotators=1)))
+    page = new_page(row.annotator, viewport=PHONE, has_touch=True)
+    page.goto(f"/work/{row.public_id}/")
+    words = page.locator("#dock [data-dock-words]")
+    expect(words).to_contain_text("1. Advises")
+    is_cut = "box => box.scrollHeight > box.clientHeight + 1"
+    assert words.evaluate(is_cut)
+    words.tap()
+    expect(page.locator("#dock [aria-expanded=true]")).to_have_count(1)
+    assert not words.evaluate(is_cut)
+    assert cut_off(page) == []
+    assert axe_violations(page) == []
+    words.tap()
+    expect(page.locator("#dock [aria-expanded=true]")).to_have_count(0)
+    assert words.evaluate(is_cut)
+    words.tap()
+    page.locator("#dock [data-choose=met]").tap()
+    expect(words).to_contain_text("2. Names")
+    expect(page.locator("#dock [aria-expanded=true]")).to_have_count(0)
+
+
+def test_the_account_menu_can_be_scrolled_in_a_low_window(new_page: NewPage) -> None:
+    workshop = build_workshop()
+    page = new_page(workshop.annotator, viewport=ZOOMED)
+    for path in ("/work/", f"/work/{workshop.queue()[0].public_id}/"):
+        page.goto(path)
+        page.locator("details[data-menu] > summary").click()
+        panel = page.locator("details[data-menu] > .menu-panel")
+        expect(panel).to_be_in_viewport(ratio=1)
+        sign_out = panel.get_by_role("button", name="Sign out")
+        sign_out.click(trial=True, timeout=10_000)  # it scrolls to the button, and nothing is over it
+        expect(sign_out).to_be_in_viewport(ratio=1)

@@ -25,7 +25,7 @@ import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } f
 import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
 import { isFinal, showFinalState, showUnsent } from "./grading_closed.js";
-import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
+import { forgetNote, keepOpenNote, leaveNoteOfDecided, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf, takeUpStored } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
 import { isUnchanged, lackOf, refuse, showSaving, summarise } from "./grading_status.js";
@@ -63,6 +63,13 @@ document.addEventListener("click", (event) => {
   else if (action === "evidence") attachEvidence(row);
   else if (action === "clear") clearDecision(row);
 });
+
+/** @param {string} outcome */
+function chooseInBar(outcome) {
+  const number = leaveNoteOfDecided();
+  if (number) toast(text("note_kept").replace("NUMBER", number));
+  else decide(outcome);
+}
 
 /* Handing in, and the next response */
 let busy = false;
@@ -303,5 +310,5 @@ function linkedRow() {
 }
 
 begin();
-startDock({ choose: (outcome) => decide(outcome), undo: () => sheet.writable && undo() });
+startDock({ choose: chooseInBar, undo: () => sheet.writable && undo() });
 sendLeft(sheet.assignment);

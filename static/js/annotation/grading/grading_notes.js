@@ -1,8 +1,8 @@
 // @ts-check
 /* The note on a criterion. It is saved while it is being written, too: whoever closes the tab in the middle keeps
    it. */
-import { find } from "../../core/page.js";
-import { following, idOf, rowInSight, select } from "../shared/criteria.js";
+import { find, targetWithin } from "../../core/page.js";
+import { currentRow, following, idOf, rowInSight, select } from "../shared/criteria.js";
 import { change } from "./grading_deciding.js";
 import { sheet } from "./grading_sheet.js";
 import { isStacked, showView } from "../shared/panes.js";
@@ -74,12 +74,21 @@ function settleNote(field) {
   return editor;
 }
 
-/** @param {HTMLTextAreaElement} field */
-function closeNote(field) {
+/**
+ * @param {HTMLTextAreaElement} field
+ * @param {{ goesOn: boolean }} options `goesOn`: a note that was asked for and is written leads to the next open
+ *   criterion
+ * @returns {boolean} whether another criterion is the current one now
+ */
+function closeNote(field, { goesOn }) {
   const editor = settleNote(field);
-  if (!editor) return;
+  if (!editor) return false;
+  const row = rowAround(field);
   editor.hidden = true;
-  showExtra(rowAround(field));
+  showExtra(row);
+  if (!goesOn || !row.dataset.note || editor.dataset.afterwards !== "next" || currentRow() !== row) return false;
+  select(following((other) => other !== row && !other.dataset.outcome));
+  return currentRow() !== row;
 }
 
 /** The page is left: what is in an open note is kept. */
@@ -107,7 +116,10 @@ document.addEventListener("focusout", (event) => {
   const field = noteField(event.target);
   if (!field) return;
   settleNote(field); // at once: an outcome that is pressed next shows the decision anew, with the note that it has
-  afterPress(() => closeNote(field));
+  // In a narrow window the bar would still decide this criterion, when the person has gone on to the response.
+  const { relatedTarget } = event;
+  const isLeft = !(relatedTarget instanceof Node && rowAround(field).contains(relatedTarget));
+  afterPress(() => closeNote(field, { goesOn: isStacked() && isLeft }));
 });
 document.addEventListener("keydown", (event) => {
   const field = noteField(event.target);
@@ -115,19 +127,36 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    leaveNote(rowAround(field), field.closest("[data-note-edit]"));
+    leaveNote(field);
   }
 });
 document.addEventListener("consilium:note-needed", (event) => {
   if (event instanceof CustomEvent) openNote(event.detail.row, { afterwards: "next" });
 });
 
+document.addEventListener("mousedown", (event) => {
+  // The note keeps the focus until the click.
+  if (targetWithin(event, "[data-note-done]")) event.preventDefault();
+});
+document.addEventListener("click", (event) => {
+  const button = targetWithin(event, "[data-note-done]");
+  if (button) leaveNote(find(rowAround(button), FIELD, HTMLTextAreaElement));
+});
+
+/** @param {HTMLTextAreaElement} field */
+function leaveNote(field) {
+  if (!closeNote(field, { goesOn: true })) rowAround(field).focus();
+}
+
 /**
- * @param {HTMLElement} row
- * @param {Element | null} editor
+ * Leaves the note that is being written on a criterion that is decided already: who presses an outcome in the bar may
+ * mean the next criterion.
+ * @returns {string} the number of the criterion; empty where no such note is open
  */
-function leaveNote(row, editor) {
-  row.focus();
-  const isWritten = row.dataset.note && editor instanceof HTMLElement && editor.dataset.afterwards === "next";
-  if (isWritten) select(following((other) => other !== row && !other.dataset.outcome));
+export function leaveNoteOfDecided() {
+  const field = noteField(document.activeElement);
+  const row = field && rowAround(field);
+  if (!row?.dataset.outcome || !field?.value.trim()) return "";
+  leaveNote(field);
+  return row.dataset.number ?? "";
 }

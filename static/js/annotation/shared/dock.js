@@ -22,7 +22,10 @@ export function showInDock() {
   if (!row || !(words instanceof HTMLElement)) return;
   const box = text();
   const label = `${row.dataset.number}. ${words.textContent}`;
-  if (box.textContent !== label) box.textContent = label;
+  if (box.textContent !== label) {
+    box.textContent = label;
+    openWords(false);
+  }
   showName(row);
   showSides(row);
   showSigns(row);
@@ -32,6 +35,14 @@ export function showInDock() {
     button.disabled = !(own instanceof HTMLButtonElement) || own.disabled;
     button.setAttribute("aria-pressed", own?.getAttribute("aria-pressed") ?? "false");
   }
+}
+
+/**
+ * A long criterion is cut, and a press on it shows it whole.
+ * @param {boolean} isOpen
+ */
+function openWords(isOpen) {
+  find(element("dock", HTMLElement), "[data-dock-open]", HTMLElement).setAttribute("aria-expanded", String(isOpen));
 }
 
 /**
@@ -87,10 +98,12 @@ export function startDock(actions) {
   // A press on a button would empty the selection before it could be read.
   dock.addEventListener("mousedown", (event) => event.preventDefault());
   dock.addEventListener("click", (event) => {
-    const { choose, step, showView: view } = targetWithin(event, "button")?.dataset ?? {};
+    const button = targetWithin(event, "button");
+    const { choose, step, showView: view, dockOpen } = button?.dataset ?? {};
     if (choose !== undefined) actions.choose(choose);
     else if (step !== undefined) move(Number(step));
     else if (view === "response" || view === "criteria") showView(view);
+    else if (dockOpen !== undefined) openWords(button?.getAttribute("aria-expanded") !== "true");
     else if (targetWithin(event, "[data-dock-undo]")) actions.undo();
   });
   repeatSaving(dock);

@@ -93,6 +93,8 @@ export function extraOf(row) {
   const field = find(extra, "textarea", HTMLTextAreaElement);
   field.setAttribute("aria-label", text("note").replace("NUMBER", row.dataset.number ?? ""));
   field.placeholder = text(isTouch() ? "why_touch" : "why");
+  // By touch there is no Esc that ends the note.
+  find(extra, "[data-note-done]", HTMLElement).hidden = !isTouch();
   if (!isWritable()) find(extra, ".actions", HTMLElement).remove();
   row.append(extra);
   return extra;
