@@ -82,7 +82,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         return render(request, PAGE, _context(request, task) | {"refused": refused}, status=refused.status_code)
     following = services.next_label_task(annotator=request.user, after=task)
     if following is None or not as_json:  # else the script of the page says so
-        messages.success(request, _("Submitted."))
+        messages.success(request, _("%(heading)s is submitted.") % {"heading": _heading(task)})
     if not as_json:
         if following is None:
             return HttpResponseRedirect(reverse("annotation:work"))
@@ -139,13 +139,16 @@ def _unread_language(task: LabelTask) -> str:
     return "" if can_read(languages_read([user])[user], language) else language_name(language)
 
 
+def _heading(task: LabelTask) -> str:
+    place = selectors.place_of(task)
+    heading = _("Response %(position)s of %(total)s") if task.response_id else _("Case %(position)s of %(total)s")
+    return heading % {"position": place.position, "total": place.total}
+
+
 def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
     lines = selectors.question_lines(task)
-    place = selectors.place_of(task)
-    of_all = {"position": place.position, "total": place.total}
     writable = task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN
     following = services.next_label_task(annotator=request.user, after=task) if writable else None
-    heading = _("Response %(position)s of %(total)s") if task.response_id else _("Case %(position)s of %(total)s")
     return {
         "task": task,
         "batch": task.batch,
@@ -157,7 +160,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "last_key": max((option.key for line in lines for option in line.options), default=1),
         "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),
-        "heading": heading % of_all,
+        "heading": _heading(task),
         "writable": writable,
         "later": following.public_id if following else "",
         "unread_language": _unread_language(task) if writable else "",

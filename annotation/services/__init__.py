@@ -55,7 +55,7 @@ from annotation.services.groups import (
 from annotation.services.planning import BatchPlan, PhysicianLoad, plan_batch
 from annotation.services.previews import AlreadyCreated
 from annotation.services.rules import NoLongerOpen, Unseen
-from annotation.services.undo import UNDO_SECONDS, undo_accept, undo_finish, undo_submit
+from annotation.services.undo import UNDO_SECONDS, undo_accept, undo_finish, undo_submit, undo_submit_until
 
 __all__ = [
     "UNDO_SECONDS",
@@ -113,4 +113,5 @@ __all__ = [
     "undo_accept",
     "undo_finish",
     "undo_submit",
+    "undo_submit_until",
 ]

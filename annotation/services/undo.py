@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Check, Ruling
+from annotation.models import Adjudication, Assignment, Batch, Check, Ruling
 from annotation.qualification.gold import unsettle_beside
 from annotation.services.adjudications import refuse_while_paused
 from annotation.services.conflicts import withdraw_conflict_within
@@ -28,7 +28,8 @@ from annotation.services.staff_notices import withdraw_notice_of_completed_batch
 from consilium.core.errors import Conflict
 from consilium.core.transitions import transition
 
-# The pages offer it for ten seconds, and longer while the pointer or the focus is on the message (undo_offer.js).
+# The pages offer it for ten seconds, a submission for thirty (grading.js), and longer while the pointer or the focus
+# is on the message (undo_offer.js). The page of a submitted response offers it all the time.
 UNDO_SECONDS = 60
 ON_THE_WAY = timedelta(seconds=5)  # between the click and the lock
 
@@ -64,6 +65,19 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
     transition(row, source=[row.status], target=target, accepted_at=None, **changes)
     withdraw_notice_of_completed_batch(batch=row.batch)
     assignment.status = row.status
+
+
+def undo_submit_until(assignment: Assignment, at: datetime) -> datetime | None:
+    """Until when the annotator may undo the submission; None where the time is over or its state does not allow it."""
+    since = assignment.submitted_at
+    if since is None or assignment.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
+        return None
+    if assignment.batch.status != Batch.Status.OPEN:
+        return None
+    if assignment.status == Assignment.Status.ACCEPTED and assignment.accepted_at != since:
+        return None
+    until = since + timedelta(seconds=UNDO_SECONDS)
+    return until if at < until else None
 
 
 @transaction.atomic

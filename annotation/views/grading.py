@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
@@ -21,6 +22,7 @@ from annotation.selectors import reading_pages
 from annotation.services import slots
 from annotation.views.checks import BUTTONS
 from annotation.views.refusals import refusal, unsent
+from consilium.core.clock import clock
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -141,6 +143,10 @@ def _sheet(request: SignedInRequest, public_id: str) -> dict[str, Any]:
 def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]:
     rows = reading_pages.grading_rows(assignment)
     returned = assignment.status == Assignment.Status.RETURNED
+    now = timezone.now()
+    undo_until = services.undo_submit_until(assignment, now)
+    if undo_until is not None and not may_be_undone(assignment):
+        undo_until = None
     return {
         "assignment": assignment,
         "batch": assignment.batch,
@@ -157,4 +163,6 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "saved_at": reading_pages.last_save(rows),
         "skip_reasons": Skip.Reason.choices,
         "outcomes": BUTTONS,
+        "undo_until": clock(undo_until) if undo_until else "",
+        "undo_seconds": ceil((undo_until - now).total_seconds()) if undo_until else 0,
     }

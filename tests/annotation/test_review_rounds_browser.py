@@ -233,7 +233,7 @@ def test_submit_and_accept_are_undone_by_button_and_by_key(patient_page: NewPage
     expect(own.locator(".criterion.current")).to_have_count(1)
     own.keyboard.press("Control+Enter")
     expect(own).to_have_url(re.compile("/work/$"))
-    own.locator(".toast", has_text="Submitted.").get_by_role("button", name="Undo").click()
+    own.locator(".toast", has_text="Response 1 of 1 is submitted.").get_by_role("button", name="Undo").click()
     expect(own).to_have_url(re.compile(rf"/work/{workshop.queue()[0].public_id}/$"))
     expect(own.locator(".criterion.current")).to_have_count(1)  # the page's script has started
     expect(own.locator("#graded-text")).to_have_text("2 / 2")
@@ -332,7 +332,7 @@ def test_the_key_u_undoes_the_submission_on_the_next_response(patient_page: NewP
     expect(page.locator(".criterion.current")).to_have_count(1)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#place")).to_have_text("Response 2 of 2")
-    expect(page.locator(".toast")).to_contain_text("Submitted.")
+    expect(page.locator(".toast")).to_contain_text("Response 1 of 2 is submitted. You can undo this for a minute.")
     page.keyboard.press("u")
     expect(page).to_have_url(re.compile(rf"/work/{first.public_id}/$"))
     expect(page.locator("#place")).to_have_text("Response 1 of 2")
@@ -402,6 +402,30 @@ def test_an_accepted_response_says_so_and_offers_nothing(new_page: NewPage) -> N
         " return [parseFloat(style.paddingLeft), style.backgroundImage]; }"
     )
     assert icon == "none" or padding >= 28  # the letters are not on the magnifier
+
+
+def test_a_submission_is_undone_for_half_a_minute_by_its_message_and_then_on_its_page(patient_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2, responses=2, check_policy="all")
+    row = workshop.queue()[0]
+    decide(row, "met", submit=False)
+    page = patient_page(workshop.annotator)
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/$"))
+    button = page.locator(".toast").get_by_role("button", name="Undo submission")
+    expect(button).to_be_visible()
+    page.clock.run_for(28_000)
+    expect(button).to_be_visible()
+    page.clock.run_for(4_000)
+    expect(button).to_have_count(0)
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.get_by_role("button", name="Undo submission").click()
+    expect(page.locator(".toast")).to_contain_text("Submission undone.")
+    expect(page.locator("#submit")).to_be_visible()
+    row.refresh_from_db()
+    assert row.status == "draft"
 
 
 def test_the_pointer_and_the_focus_keep_the_message_with_undo(patient_page: NewPage) -> None:

@@ -66,6 +66,25 @@ def test_submitted_work_goes_back_with_all_its_decisions() -> None:
     assert first_of(workshop).status == "submitted"
 
 
+def test_the_page_of_the_response_offers_undo_as_long_as_it_is_possible() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+
+    def offers() -> bool:
+        page = signed_in(workshop.annotator).get(f"/work/{row.public_id}/").content.decode()
+        assert ("You can undo the submission until" in page) == ("data-undo-submission" in page)
+        return "data-undo-submission" in page
+
+    assert offers()
+    claim(workshop)
+    assert not offers()
+    services.release_check(assignment=first_of(workshop), checker=workshop.checker)
+    assert offers()
+    Assignment.objects.filter(pk=row.pk).update(submitted_at=timezone.now() - timedelta(seconds=61))
+    assert not offers()
+
+
 def test_work_of_a_second_round_goes_back_as_returned() -> None:
     workshop = build_workshop(check_policy="all")
     row = workshop.queue()[0]

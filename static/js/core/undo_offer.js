@@ -1,6 +1,6 @@
 // @ts-check
-/* Undo of the last step of a piece of work, offered for ten seconds, also on the page that the step leads to. The
-   pointer or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a
+/* Undo of the last step of a piece of work, offered for ten seconds or as long as the page says, also on the page that
+   the step leads to. The pointer or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a
    response was skipped for later, its page is offered. */
 import { parseStored } from "./save_store.js";
 import { ask } from "./server.js";
@@ -10,7 +10,8 @@ import { wordsOf } from "./words.js";
 /**
  * @typedef {{ url: string, text: string, label?: string, isPage?: boolean }} Step `url`: the endpoint that undoes it,
  *   or with `isPage` the page to go back to; `text`: what was done; `label` of the button, without it *Undo*
- * @typedef {Step & { until: number }} Offer `until`: milliseconds since 1970
+ * @typedef {Step & { until: number, kept: number }} Offer `until`: the end of the message, and `kept`: its end while the
+ *   pointer or the focus is on it; milliseconds since 1970
  */
 
 const SHOWN_MS = 10_000;
@@ -33,16 +34,17 @@ function remember(next) {
   }
 }
 
-/** @param {Partial<Step> & { text: string }} step that was just taken */
-export function offerUndo({ url, ...step }) {
+/** @param {Partial<Step> & { text: string, shownMs?: number }} step that was just taken */
+export function offerUndo({ url, shownMs = SHOWN_MS, ...step }) {
   if (!url) return;
-  remember({ ...step, url, until: Date.now() + SHOWN_MS });
+  const now = Date.now();
+  remember({ ...step, url, until: now + shownMs, kept: now + MAX_SHOWN_MS });
   show();
 }
 
 function show() {
   if (!offer) return;
-  const { text, until, label } = offer;
+  const { text, until, kept, label } = offer;
   // The server's message about the same step gives way to the message with the button.
   for (const item of document.querySelectorAll("#toasts .toast")) {
     if (item.querySelector("p")?.textContent?.trim() === text || item.querySelector("[data-toast-action]")) {
@@ -51,7 +53,7 @@ function show() {
   }
   const action = { label: label ?? wordsOf("page-words")("undo"), run: takeUndo };
   const shownMs = Math.max(0, until - Date.now());
-  message = toast(text, "success", { action, shownMs, mostMs: until - SHOWN_MS + MAX_SHOWN_MS - Date.now() });
+  message = toast(text, "success", { action, shownMs, mostMs: kept - Date.now() });
 }
 
 /** @param {string} text of a step: true where the message about it is shown with the button */
@@ -75,8 +77,8 @@ export function takeUndo() {
   return true;
 }
 
-/** @param {string} url */
-async function undo(url) {
+/** @param {string} url of the endpoint that undoes a step; the page that it answers with is opened */
+export async function undo(url) {
   const { status, body } = await ask("POST", url, {});
   if (status === 200) location.assign(body.url);
   else toast(body?.detail ?? wordsOf("page-words")(status ? "failed" : "lost"), "error");

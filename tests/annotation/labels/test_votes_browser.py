@@ -256,7 +256,7 @@ def test_a_vote_says_what_is_missing_and_that_it_is_submitted(
     expect(notice).to_have_count(0)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".toast")).to_contain_text("Submitted.")
+    expect(page.locator(".toast")).to_contain_text("Case 1 of 4 is submitted.")
     expect(page.locator("#place")).to_have_text("Case 2 of 4")
     assert votes(tasks[0]) == [("cannot-tell", "", "other", None, "Two people ask.")]
     offer = page.locator("[data-between-offer]")

@@ -24,7 +24,7 @@ import {
 import { clearDecision, decide, toggleBorderline, toggleLastBorderline, undo } from "./grading_deciding.js";
 import { attachEvidence, attachToLast, dropEvidence } from "./grading_evidence.js";
 import { keepOpenAnswer, openAnswer } from "./grading_answers.js";
-import { isFinal, showFinalState, showUnsent } from "./grading_closed.js";
+import { isFinal, offerUndoWhilePossible, showFinalState, showUnsent } from "./grading_closed.js";
 import { forgetNote, keepOpenNote, leaveNoteOfDecided, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf, takeUpStored } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
@@ -47,6 +47,7 @@ import "../shared/second_press.js";
  */
 
 const RESEND_MS = 1000;
+const UNDO_SHOWN_MS = 30_000; // later the page of the response offers it
 const text = wordsOf("grading-words");
 const form = optionalElement("submit-form", HTMLFormElement);
 
@@ -102,7 +103,7 @@ async function submit() {
       broadcast({ type: "handed-in", assignment: sheet.assignment });
       // What ended an attempt to qualify cannot be undone, nor what was submitted before it.
       if (body.undo === false) endOffer();
-      else offerUndo({ url: sheetElement().dataset.undoUrl, text: text("submitted"), label: text("undo_submission") });
+      else offerUndoOfSubmission();
       goOn(body);
     } else if (body?.missing) {
       const taken = takeUpStored(body.stored);
@@ -123,6 +124,12 @@ async function submit() {
     showSaving();
     setTimeout(() => queue.flush(), RESEND_MS);
   }
+}
+
+function offerUndoOfSubmission() {
+  const { undoUrl, heading = "" } = sheetElement().dataset;
+  const words = text("submitted").replace("HEADING", heading);
+  offerUndo({ url: undoUrl, text: words, label: text("undo_submission"), shownMs: UNDO_SHOWN_MS });
 }
 
 /** @param {HTMLElement | null} row that lacks a decision, or the note on it */
@@ -282,7 +289,10 @@ function begin() {
   startRows();
   for (const row of rows()) sheet.stored[idOf(row)] = { ...decisionOf(row), version: Number(row.dataset.version) };
   if (sheet.writable) takeUpUnsent();
-  else showUnsent();
+  else {
+    showUnsent();
+    offerUndoWhilePossible();
+  }
   summarise();
   const linked = linkedRow();
   // Returned work shows first what is to be reviewed.

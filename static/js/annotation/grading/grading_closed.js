@@ -1,7 +1,9 @@
 // @ts-check
 /* A response that can only be read: its rows show what is on record. What this browser could not send is listed above
    them. */
-import { rowOf } from "../shared/criteria.js";
+import { targetWithin } from "../../core/page.js";
+import { undo } from "../../core/undo_offer.js";
+import { rowOf, sheetElement } from "../shared/criteria.js";
 import { isSameDecision } from "../shared/decisions.js";
 import { store } from "../shared/outbox.js";
 import { decisionOf } from "../shared/rows.js";
@@ -31,6 +33,16 @@ export function showUnsent() {
   if (notice.hidden) return;
   notice.append(listOf(entries), discardButton(assignment, entries, showUnsent));
 }
+
+/** Undo of the submission is offered as long as the server accepts it. */
+export function offerUndoWhilePossible() {
+  const line = document.querySelector("[data-undo-seconds]");
+  if (line instanceof HTMLElement) setTimeout(() => line.remove(), Number(line.dataset.undoSeconds) * 1000);
+}
+
+document.addEventListener("click", (event) => {
+  if (targetWithin(event, "[data-undo-submission]")) undo(sheetElement().dataset.undoUrl ?? "");
+});
 
 /**
  * Whether a refusal is for good: the response was submitted or released elsewhere, or its batch is closed.

@@ -156,6 +156,7 @@ function lacksOf(missing) {
 function goOn(body) {
   // A note that has the focus reports a change as it goes. All of it was saved before the case was submitted.
   sheet.writable = false;
+  const submitted = text("submitted").replace("HEADING", sheet.page.dataset.heading ?? "");
   if (!body.next) {
     location.assign(body.work);
     return;
@@ -165,7 +166,7 @@ function goOn(body) {
   sheet.page.replaceWith(template.content);
   history.pushState({}, "", body.next.url);
   begin();
-  toast(text("submitted"), "success");
+  toast(submitted, "success");
   if (isStacked()) window.scrollTo(0, 0);
   document.dispatchEvent(new CustomEvent("consilium:sheet"));
   announce(sheet.page.dataset.heading ?? "");
