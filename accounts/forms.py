@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from django import forms
@@ -194,6 +195,21 @@ class PhysicianWelcomeForm(WelcomeForm):
             "licence_country": self.cleaned_data["licence_country"],
             "years_in_practice": self.cleaned_data["years_in_practice"],
         }
+
+
+class ChangePasswordForm(AllauthChangePasswordForm):
+    """Takes a new password of somebody who is signed in, with labels in sentence case."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, label in (
+            ("oldpassword", _("Current password")),
+            ("password1", _("New password")),
+            ("password2", _("Confirm password")),
+        ):
+            field = self.fields[name]
+            field.label = label
+            field.widget.attrs.pop("placeholder", None)
 
 
 class ResetPasswordForm(AllauthResetPasswordForm):

@@ -179,6 +179,13 @@ def _new_work(values: dict[str, Any]) -> Words:
             )
             % {"count": count, "batch": batch}
         )
+    if values.get("what") == "advice":
+        text = ngettext(
+            "You were assigned %(count)d response to read for its advice in “%(batch)s”.",
+            "You were assigned %(count)d responses to read for their advice in “%(batch)s”.",
+            count,
+        )
+        return Words(text % {"count": count, "batch": batch})
     if values.get("what") == "writing":
         return Words(
             ngettext(

@@ -40,12 +40,16 @@ def notify_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: dat
 
 def notify_of_cases(*, batch: Batch, at: datetime) -> None:
     """One notice for each annotator of a batch of cases with questions."""
-    _new_work(batch, Counter(batch.label_tasks.values_list("annotator_id", flat=True)), at, what="cases")
+    _new_work(batch, Counter(batch.label_tasks.values_list("annotator_id", flat=True)), at, what=_asked_about(batch))
 
 
 def notify_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
     """One notice for each user who takes over cases (user → how many). It does not say whose cases they were."""
-    _new_work(batch, counts, at, what="cases")
+    _new_work(batch, counts, at, what=_asked_about(batch))
+
+
+def _asked_about(batch: Batch) -> str:
+    return "advice" if batch.frame.get("about") == "response" else "cases"
 
 
 def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:

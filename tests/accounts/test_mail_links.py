@@ -134,6 +134,9 @@ def test_an_invitation_from_the_list(
 
 
 def test_a_notice_of_a_new_password(client: Client, admin: User) -> None:
+    page = client.get("/accounts/password/change/").content.decode()
+    assert "<h1>Change password</h1>" in " ".join(page.split()).replace("<h1> ", "<h1>").replace(" </h1>", "</h1>")
+    assert "Current password" in page and "New Password" not in page
     form = {"oldpassword": "another", "password1": "seven quiet herons", "password2": "seven quiet herons"}
     assert "This is not your current password." in client.post("/accounts/password/change/", form).content.decode()
     assert not mail.outbox

@@ -71,6 +71,23 @@ def test_the_message_about_a_lost_comment_goes_once_it_is_sent(new_page: NewPage
     expect(page.locator("#comments-thread .notice.error")).to_have_count(0)
 
 
+def test_the_drawer_says_itself_that_the_connection_was_lost(new_page: NewPage, watch: Watch) -> None:
+    """The message at the edge of the page is behind the drawer."""
+    watch.allow("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:afterRequest")
+    row = build_workshop().queue()[0]
+    page = new_page(row.annotator)
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.route("**/comments/", lambda route: route.abort("internetdisconnected"), times=1)
+    page.get_by_role("button", name="Comments").click()
+    drawer = page.locator("dialog#comments")
+    expect(drawer.get_by_role("alert")).to_have_text("The connection was lost. Try again in a moment.")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Comments").click()
+    expect(drawer.locator("[data-comment]")).to_be_focused()
+    expect(drawer.get_by_role("alert")).to_have_count(0)
+
+
 def test_the_drawer_of_a_checker_keeps_a_comment_for_the_checker_alone(new_page: NewPage) -> None:
     workshop = build_workshop(check_policy="all")
     row = workshop.queue()[0]

@@ -225,6 +225,8 @@ def test_a_batch_can_demand_a_note_where_a_criterion_cannot_be_assessed() -> Non
     row = workshop.queue()[0]
     client = Client()
     client.force_login(workshop.annotator)
+    keys = client.get(f"/work/{row.public_id}/").content.decode()
+    assert "“Can’t assess”: opens the note" in keys and "“Can’t assess”, then next open criterion" not in keys
     first, second, third = services.criteria_of(row)
     decisions = [
         {"criterion": first, "outcome": "cannot_assess", "note": "Outside my field."},

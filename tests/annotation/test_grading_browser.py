@@ -451,7 +451,12 @@ def test_keys_leave_alone_what_a_filter_hides(new_page: NewPage) -> None:
     page.keyboard.press("o")
     page.keyboard.press("m")
     page.keyboard.press("n")
-    expect(page.locator("#none-shown")).to_be_visible()
+    expect(page.locator("#none-shown span:visible")).to_have_text(
+        "No criterion is open. Choose “All” to see your decisions, or submit."
+    )
+    page.keyboard.press("l")
+    expect(page.locator("#none-shown span:visible")).to_have_text("No criterion here. Choose “All” to see the others.")
+    page.keyboard.press("o")
     for key in ("m", "c", "b", "t", "Delete"):
         page.keyboard.press(key)
     saved(page)

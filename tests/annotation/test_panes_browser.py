@@ -289,6 +289,7 @@ def test_a_tap_on_a_sentence_is_evidence_and_no_keys_are_named(new_page: NewPage
     sentence = "Press firmly with a clean cloth for fifteen minutes, without lifting it to look."
     page.get_by_text(sentence).tap()
     expect(page.locator("#response mark.current")).to_have_text(sentence)
+    expect(page.locator(".toast", has_text="tap a sentence")).to_have_count(0, timeout=2_000)  # its time is longer
     expect(page.locator("#response mark.pick")).to_have_count(0)
     expect(page.locator("#saved")).to_have_text(SAVED)
     evidence = Decision.objects.get(assignment=row).evidence

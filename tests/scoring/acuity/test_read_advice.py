@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -228,6 +229,10 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     task = LabelTask.objects.filter(response__text=next(iter(ADVICE))).first() or LabelTask.objects.first()
     assert task is not None
     assert task.response is not None
+    reader = Client()
+    reader.force_login(task.annotator)
+    notices = reader.get("/notifications/").content.decode()
+    assert re.search(r"You were assigned \d+ responses? to read for (its|their) advice in “Read”", notices)
     mark(task, LEVELS[0], (0, 4))
     submit_labels(task=task, annotator=task.annotator, at=timezone.now())
     text = b"".join(client.get(reverse("scoring:read-answers-csv", args=ids))).decode("utf-8-sig")

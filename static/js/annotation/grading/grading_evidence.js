@@ -18,6 +18,9 @@ const HEADING_PX = 48; // above the text of the response
 const UNDER_MESSAGE_PX = 200;
 const text = wordsOf("grading-words");
 
+/** @type {HTMLElement | null} the message that asks for a passage; it goes once evidence was added */
+let asking = null;
+
 /** The criterion that was decided last, unless it is the current one. */
 function lastRow() {
   const row = sheet.justDecided ? rowOf(sheet.justDecided) : null;
@@ -37,6 +40,7 @@ function naming(key, row) {
  * @param {Span} span
  */
 function attach(row, span) {
+  asking?.remove();
   const evidence = evidenceOf(row);
   if (!evidence.some(({ start, end }) => start === span.start && end === span.end)) {
     change(row, { evidence: [...evidence, span] });
@@ -51,7 +55,7 @@ export function attachEvidence(row = rowInSight()) {
   const span = selectedSpan();
   if (span) attach(row, span);
   else {
-    toast(naming(isTouch() ? "select_touch" : "select", row));
+    asking = toast(naming(isTouch() ? "select_touch" : "select", row));
     showView("response");
     if (isStacked()) showBeginning();
     pick((picked) => attach(row, picked));

@@ -158,7 +158,14 @@ export function applyFilter(name = chosenFilter) {
     count.textContent = String(all.filter(counted[name] ?? filters[name]).length);
   }
   const none = document.getElementById("none-shown");
-  if (none) none.hidden = all.some((row) => !row.hidden);
+  if (none) {
+    none.hidden = all.some((row) => !row.hidden);
+    // The filter of open criteria may have words of its own.
+    const own = none.querySelector(`[data-none="${chosenFilter}"]`);
+    for (const words of findAll(none, "[data-none]", HTMLElement)) {
+      words.hidden = words !== (own ?? none.querySelector("[data-none=all]"));
+    }
+  }
 }
 
 /**
