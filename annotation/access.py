@@ -100,14 +100,11 @@ def get_readable_assignment(user: AnyUser, public_id: str) -> tuple[Assignment, 
 
     Where it has, only what they submitted can be read.
     """
-    submitted = submitted_assignments(user).filter(pk=OuterRef("pk"))
-    is_member = _in_group(user, Membership.Role.ANNOTATOR, "batch__group")
-    rows = Assignment.objects.filter(annotator=user.pk, batch__imported=False).annotate(is_member=is_member)
-    rows = rows.filter(Q(is_member=True) | Q(Exists(submitted)))
-    row = get_object_or_404(
-        rows.select_related("batch__group__benchmark", "case", "response", "rubric"), public_id=public_id
-    )
-    return row, not row.is_member
+    related = ("batch__group__benchmark", "case", "response", "rubric")
+    own = _ever_own(user).filter(public_id=public_id).select_related(*related).first()
+    if own is not None:
+        return own, False
+    return get_object_or_404(submitted_assignments(user).select_related(*related), public_id=public_id), True
 
 
 def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:

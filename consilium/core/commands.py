@@ -213,7 +213,7 @@ class CommandForm(forms.Form):
                 if name not in self.fields and name not in self.exclude:
                     self.fields[name] = form_field(command, name)
         for bound in self.fields.values():
-            bound.error_messages = OUT_OF_BOUNDS | bound.error_messages
+            bound.error_messages = {**OUT_OF_BOUNDS, **bound.error_messages}
         self.order_fields(self.field_order)
 
 

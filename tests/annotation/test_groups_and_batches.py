@@ -216,8 +216,8 @@ def test_a_batch_is_not_made_when_the_preview_is_out_of_date(workshop: Workshop)
         ({"annotators_per_item": 2}, "too few physicians who can grade them (required for each: 2)."),
         ({"tags": "theme:none"}, "No case of this benchmark has the tag “theme:none”."),
         ({"cases": "unknown"}, "The case “unknown” does not exist in this benchmark."),
-        ({"draw": 0}, "greater than or equal to 1"),
-        ({"check_percent": 101}, "less than or equal to 100"),
+        ({"draw": 0}, "Number: Enter 1 or more."),
+        ({"check_percent": 101}, "Share to check, %: Enter 100 or less."),
         ({"group": "elsewhere"}, "Select a valid choice"),
     ],
 )
@@ -306,8 +306,9 @@ def test_pause_open_extend_and_close(workshop: Workshop) -> None:
     assert state() == "open"
     client.post(f"{url}extend/", {"due_date": "2031-02-03"})
     assert Batch.objects.get().due_date == date(2031, 2, 3)
-    passed = client.post(f"{url}extend/", {"due_date": "2020-02-03"}, follow=True).content.decode()
-    assert "The due date has already passed, so the batch counts as overdue." in passed
+    passed = client.post(f"{url}extend/", {"due_date": "2020-02-03"}).content.decode()
+    assert "This date has already passed, so the batch would count as overdue." in passed
+    assert Batch.objects.get().due_date == date(2031, 2, 3)
     client.post(f"{url}close/")
     assert state() == "closed"
     assert Batch.objects.get().closed_at is not None
