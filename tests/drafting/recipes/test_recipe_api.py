@@ -53,7 +53,7 @@ def test_what_was_read_can_be_sent_back_as_the_next_version(staff: Client, save:
         ({}, 400, "Send either “content” or “shipped”."),
         ({"shipped": "direct", "content": {}}, 400, "Send either “content” or “shipped”."),
         ({"content": {}, "models": {}}, 400, "Send the models of a recipe with “content” as part of it."),
-        ({"shipped": "best"}, 400, "is not a valid choice. One of: direct"),
+        ({"shipped": "best"}, 400, "is not a valid choice. One of: full, direct, generic"),
         ({"shipped": "direct"}, 422, "models.strong: This recipe needs this model."),
         ({"shipped": "generic", "models": {"fast": {}}}, 422, "models.fast: This recipe does not use such a model."),
         ({"shipped": "direct", "models": {"strong": 5}}, 422, "models.strong"),
