@@ -20,7 +20,7 @@ KINDS = {
     "task_group": _("Capability family"),
     "specialty_group": _("Specialty, macro-category"),
     "task": _("Task"),
-    "theme": _("Task theme"),
+    "theme": pgettext_lazy("of a case", "Theme"),
     "specialty": _("Specialty"),
     "physician_agreed_category": _("Category agreed by physicians"),
 }

@@ -205,7 +205,7 @@ def test_the_page_shows_the_slice_and_the_measure_that_are_chosen(
     whole = client.get(address(report)).content.decode()
     assert '<option value="theme:chest"' in whole and "A Self-care" in whole
     part = client.get(f"{address(report)}?slice=theme:chest&sort=qwk").content.decode()
-    assert "Ranking: Task theme: chest" in part and '<option value="qwk" selected>' in part
+    assert "Ranking: Theme: chest" in part and '<option value="qwk" selected>' in part
     # In the slice M is asked about three cases and has refused none; in all it refuses three.
     assert "3 / 3" in part and "9 / 12" not in part
     assert "9 / 12" in whole
@@ -269,4 +269,4 @@ def test_the_menu_has_reference_levels_in_the_order_of_their_scale() -> None:
 def test_the_menu_names_slices_of_cases_as_other_pages_do_and_keeps_names_of_datasets() -> None:
     menu = dict(slice_menu(["all", "language:en", "theme:home_care", "dataset:set_1"], "", {}, whole="all"))
     labels = {heading: [option.label for option in options] for heading, options in menu.items()}
-    assert labels == {"Language": ["English"], "Task theme": ["home care"], "Dataset": ["set_1"]}
+    assert labels == {"Language": ["English"], "Theme": ["home care"], "Dataset": ["set_1"]}
