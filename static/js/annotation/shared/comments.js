@@ -73,7 +73,10 @@ export async function openComments() {
   if (!drawer || !address || drawer.open) return;
   thread().replaceChildren();
   drawer.showModal();
-  await htmx()?.ajax("GET", address, { source: "#comments-thread", target: "#comments-thread", swap: "innerHTML" });
+  const fetched = { source: "#comments-thread", target: "#comments-thread", swap: "innerHTML" };
+  await htmx()
+    ?.ajax("GET", address, fetched)
+    .catch(() => {}); // what went wrong is shown in the thread
 }
 
 document.addEventListener("click", (event) => {
