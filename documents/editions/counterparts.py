@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.urls import reverse
 from rapidfuzz import fuzz
@@ -27,7 +28,8 @@ def counterparts(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Ci
     rows = Passage.objects.filter(
         public_id__in={citation.passage for citation in cited}, document__collection__benchmark=benchmark
     )
-    passages = {passage.public_id: passage for passage in passages_with_age(rows) if passage.is_superseded}
+    aged: Iterable[Any] = passages_with_age(rows)
+    passages: dict[str, Passage] = {passage.public_id: passage for passage in aged if passage.is_superseded}
     by_document: defaultdict[tuple[int, str], list[Citation]] = defaultdict(list)
     for citation in cited:
         passage = passages.get(citation.passage)
