@@ -429,7 +429,8 @@ def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pyt
     download = researcher.get(f"{answer['Location']}release.zip")
     with release.archive.open("rb") as kept:
         assert b"".join(download) == kept.read()
-    commands = [html.unescape(text) for text in re.findall(r"<pre\b[^>]*>(.*?)</pre>", page, re.DOTALL)]
+    _, _, check = page.partition('<h2 id="check">')
+    commands = [html.unescape(text) for text in re.findall(r"<pre\b[^>]*>(.*?)</pre>", check, re.DOTALL)]
     assert commands[0] == "sha256sum --check SHA256SUMS"
     python, *words = shlex.split(commands[1])
     assert python == ".venv/bin/python" and words[-1].startswith("/path/to/") and words[-1].endswith("-1.0.zip")
