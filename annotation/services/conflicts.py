@@ -53,7 +53,7 @@ class Vote:
     evidence: list[dict[str, object]]
     amended_because: str  # the checker's reason; empty where the annotator's own decision counts
     given: str = ""  # the annotator's own outcome, where a checker amended it
-    asked: str = ""  # what the check of the round before asked to review, or its reason for an amendment
+    request: str = ""  # what the check of the round before asked to review, or its reason for an amendment
     answer: str = ""  # of the annotator, to that
     before: str = ""  # the annotator's outcome in the round before, where they changed it since
 
@@ -69,7 +69,7 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
     )
     work = {row.pk: row for row in rows.only("pk", "public_id", "round")}
     amendments: dict[tuple[int, int], tuple[str, str]] = {}
-    asked: dict[tuple[int, int], str] = {}
+    requests: dict[tuple[int, int], str] = {}
     for assignment, criterion, outcome, reason, round_, result in (
         Amendment.objects.filter(check_row__assignment__in=work)
         .exclude(outcome="", to_review=False)
@@ -81,7 +81,7 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
         if result == Check.Result.ACCEPTED and round_ == last and outcome:
             amendments[place] = (outcome, reason)
         elif result == Check.Result.RETURNED and round_ == last - 1:
-            asked[place] = reason
+            requests[place] = reason
     rows_by_round = {
         (decision.assignment_id, decision.criterion_id, decision.round): decision
         for decision in Decision.objects.filter(assignment__in=work, outcome__isnull=False).order_by(
@@ -105,7 +105,7 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
                 decision.evidence,
                 reason,
                 given=(decision.outcome or "") if reason else "",
-                asked=asked.get(place, ""),
+                request=requests.get(place, ""),
                 answer=decision.answer,
                 before=before,
             )

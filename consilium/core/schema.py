@@ -154,7 +154,7 @@ class Schema(AutoSchema):
         area = (match[1] or match[2]) if match else ""
         return [_AREAS.get(area, area).replace(" ", "-")]
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # as in AutoSchema
         """The part of the docstring that is about this method.
 
         Where an endpoint has several, a paragraph that begins with the name of a method, such as ``POST: ``, is about

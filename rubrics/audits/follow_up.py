@@ -35,7 +35,7 @@ def consequences_of(rows: Sequence[AuditItem]) -> list[tuple[AuditItem, list[Con
     for request in requests.order_by("created_at", "pk"):
         by_rubric.setdefault(request.rubric_id, []).append(request)
     places = RubricItem.objects.filter(rubric__in=rubrics).values_list("rubric", "criterion", "position")
-    number = {(rubric, criterion): position for rubric, criterion, position in places}
+    number: dict[tuple[int, int | None], int] = {(rubric, criterion): place for rubric, criterion, place in places}
     return [(row, list(_consequences(row, by_rubric.get(row.rubric_id, []), number))) for row in rows]
 
 

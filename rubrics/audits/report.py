@@ -121,12 +121,12 @@ class Defect:
 
 def defects_of(audit: CaseAudit) -> list[Defect]:
     """Readings that would revise or remove a case, removals first."""
-    found = audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
-    return _described(found.order_by("outcome", "position", "number"))
+    defective = audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
+    return _described(defective.order_by("outcome", "position", "number"))
 
 
-def _described(found: QuerySet[AuditItem]) -> list[Defect]:
-    rows = list(found.select_related("case", "rubric", "auditor"))
+def _described(findings: QuerySet[AuditItem]) -> list[Defect]:
+    rows = list(findings.select_related("case", "rubric", "auditor"))
     criteria = {pk for row in rows for pk in row.criteria}
     items = RubricItem.objects.filter(criterion__in=criteria, rubric__in={row.rubric_id for row in rows})
     by_place = {(item.rubric_id, item.criterion_id): item for item in items.select_related("criterion")}

@@ -55,8 +55,8 @@ def test_a_token_after_another_word_is_refused_with_the_word_that_is_wanted(clie
     for word in ("Bearer", "bearer"):
         answer = Client(headers={"Authorization": f"{word} {key}"}).get("/api/v1/benchmarks/study/")
         assert answer.status_code == 403
-        wanted = "Send the token after the word “Token”, not “Bearer”: Authorization: Token …"
-        assert answer.json() == {"detail": wanted}
+        message = "Send the token after the word “Token”, not “Bearer”: Authorization: Token …"
+        assert answer.json() == {"detail": message}
     assert status_with(key) == 200
 
 

@@ -65,11 +65,11 @@ def test_operations_are_grouped_by_area_each_with_a_line(schema: dict[str, Any])
 
 
 def test_no_two_operations_of_an_address_are_described_alike(schema: dict[str, Any]) -> None:
-    told: dict[tuple[str, str], str] = {}
+    described: dict[tuple[str, str], str] = {}
     for path, method, operation in operations(schema):
         for text in {operation["summary"], operation["description"]}:
-            assert (path, text) not in told, f"{method} and {told[path, text]} {path}: {text}"
-        told |= {(path, text): method for text in (operation["summary"], operation["description"])}
+            assert (path, text) not in described, f"{method} and {described[path, text]} {path}: {text}"
+        described |= {(path, text): method for text in (operation["summary"], operation["description"])}
         assert method == "get" or not operation["summary"].startswith("List "), f"{method} {path}"
         assert not re.search(r"\b(GET|POST|PUT|PATCH|DELETE): ", operation["description"]), f"{method} {path}"
     runs = schema["paths"]["/api/v1/benchmarks/{slug}/runs/"]

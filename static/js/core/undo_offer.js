@@ -1,7 +1,7 @@
 // @ts-check
 /* Undo of the last step of a piece of work, offered for ten seconds or as long as the page says, also on the page that
-   the step leads to. The pointer or the focus on the message keeps it for a minute. The server decides whether it can still be undone. After a
-   response was skipped for later, its page is offered. */
+   the step leads to. The pointer or the focus on the message keeps it for a minute. The server decides whether it can
+   still be undone. After a response was skipped for later, its page is offered. */
 import { parseStored } from "./save_store.js";
 import { ask } from "./server.js";
 import { toast } from "./toast.js";
@@ -10,8 +10,8 @@ import { wordsOf } from "./words.js";
 /**
  * @typedef {{ url: string, text: string, label?: string, isPage?: boolean }} Step `url`: the endpoint that undoes it,
  *   or with `isPage` the page to go back to; `text`: what was done; `label` of the button, without it *Undo*
- * @typedef {Step & { until: number, kept: number }} Offer `until`: the end of the message, and `kept`: its end while the
- *   pointer or the focus is on it; milliseconds since 1970
+ * @typedef {Step & { until: number, kept: number }} Offer `until`: the end of the message, and `kept`: its end while
+ *   the pointer or the focus is on it; milliseconds since 1970
  */
 
 const SHOWN_MS = 10_000;

@@ -94,8 +94,8 @@ def test_a_physician_judges_and_sees_nothing_else(world: PairWorld) -> None:
     assert unanswered.status_code == 422
     # No error and harm contradict each other, unless there are several errors.
     contradiction = {"single": "no", "harm": "dangerous", "flaw": "no"}
-    asked = client.post(first["Location"], contradiction)
-    assert asked.status_code == 422 and "tick that. If it makes none, choose “None”" in asked.content.decode()
+    refused = client.post(first["Location"], contradiction)
+    assert refused.status_code == 422 and "tick that. If it makes none, choose “None”" in refused.content.decode()
     both = client.post(first["Location"], {**contradiction, "single": "yes", "several": "on"})
     assert both.status_code == 422 and not PairJudgement.objects.exists()
     assert client.post(first["Location"], {**contradiction, "several": "on"}).status_code == 302

@@ -61,7 +61,7 @@ function isTouched(row) {
   return row.dataset.amended || row.dataset.marked;
 }
 
-/** @param {HTMLElement} row in which the annotator kept what an earlier round amended, and which was not amended again */
+/** @param {HTMLElement} row where the annotator kept what an earlier round amended, and that was not amended again */
 export function isKept(row) {
   return Boolean(row.dataset.kept && !isTouched(row));
 }
