@@ -129,19 +129,19 @@ def percent(value: Any, digits: int = 1) -> str:
 # Punctuation between parts of a sentence that are not in one message, as the reader's language has it: "：" for ": ".
 
 
-@register.filter
+@register.filter(is_safe=True)
 def stopped(text: Any) -> str:
     """``{{ reason|stopped }}``: a text with its full stop."""
     return pgettext("end of a sentence", "%(text)s.") % {"text": text}
 
 
-@register.filter
+@register.filter(is_safe=True)
 def comma(text: Any) -> str:
     """``{{ name|comma }}``: a text with a comma, before the next of a list."""
     return pgettext("before the next of a list", "%(text)s,") % {"text": text}
 
 
-@register.filter
+@register.filter(is_safe=True)
 def colon(text: Any) -> str:
     """``{{ label|colon }} <a>…</a>``: a text with its colon, before something that is no plain text."""
     return pgettext("before a value", "%(text)s:") % {"text": text}
@@ -153,7 +153,7 @@ def labels(label: Any, value: Any) -> str:
     return _("%(label)s: %(value)s") % {"label": label, "value": value}
 
 
-@register.filter
+@register.filter(is_safe=True)
 def bracketed(text: Any) -> str:
     """``{{ form|bracketed }}``: a text in brackets."""
     return pgettext("in brackets", "(%(text)s)") % {"text": text}

@@ -187,6 +187,9 @@ def test_a_batch_is_made_with_its_preview(new_page: NewPage) -> None:
     expect(page.locator("#preview .tile dd").first).to_have_text("6")
     page.get_by_label("Number").fill("4")
     expect(page.locator("#preview .tile dd").first).to_contain_text("drawn from 6")
+    page.get_by_label("Number").fill("")  # as it was
+    expect(page.get_by_label("Number")).not_to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Number").fill("4")
     page.get_by_label("Annotators per response").fill("0")
     expect(page.locator("#preview")).to_contain_text("Annotators per response: Enter 1 or more.")
     beside = page.locator("#id_annotators_per_item_error")

@@ -35,6 +35,8 @@ def render(source: str, **context: object) -> str:
         ("{{ x|percent }}", 2904 / 8550, "34.0%"),
         ("{{ x|percent:2 }}", 2904 / 8550, "33.96%"),
         ("{{ x|percent }}", None, "–"),
+        ("{{ x|join:' · '|stopped }}", ["Can't wait", "A & E"], "Can&#x27;t wait · A &amp; E."),
+        ("{{ x|stopped }}", "A & E", "A &amp; E."),
         ("{{ x|signed }}", 8, "+8"),
         ("{{ x|signed }}", -6, "−6"),
         ("{{ x|initials }}", "Ana María Ruiz", "AR"),

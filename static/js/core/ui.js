@@ -23,6 +23,10 @@ document.addEventListener("input", ({ target }) => {
   if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
   const errors = target.id ? document.getElementById(`${target.id}_error`) : null;
   if (!errors?.matches("ul.errors")) return;
+  if (!errors.children.length) {
+    target.removeAttribute("aria-invalid"); // a place for errors, which a preview fills and empties
+    return;
+  }
   const isChanged = target.value !== target.defaultValue && target.validity.valid;
   errors.hidden = isChanged;
   if (isChanged) target.removeAttribute("aria-invalid");
