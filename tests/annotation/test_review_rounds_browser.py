@@ -180,7 +180,27 @@ def test_an_amendment_that_the_annotator_kept_is_amended_again_or_accepted_knowi
     expect(summary).to_have_text("0 amended")
     expect(again).to_have_count(2)
     expect(page.locator("[data-filter=again]")).to_have_attribute("aria-pressed", "true")  # as before
-    page.keyboard.press("n")  # the key of the outcome amends in one step, too
+    field = page.locator("[data-reason]:visible")
+    current.get_by_role("button", name="Mark for review").click()
+    expect(field).to_be_focused()
+    page.keyboard.type("5 mg is no dose.")
+    current.locator("[data-set=not_met]").click()  # what was written stays
+    expect(current.locator("[data-set=not_met]")).to_have_attribute("aria-pressed", "true")
+    expect(field).to_have_value("5 mg is no dose.")
+    again.first.click()  # this button saves the earlier reason; undo leads back to what was written
+    expect(summary).to_have_text("1 amended")
+    expect(again).to_have_count(1)
+    page.keyboard.press("u")
+    expect(summary).to_have_text("0 amended")
+    expect(again).to_have_count(2)
+    expect(field).to_have_value("5 mg is no dose.")
+    current.get_by_role("button", name="Cancel").click()
+    expect(field).to_have_count(0)
+    page.keyboard.press("n")  # the key of the outcome asks for the reason, with the earlier one filled in
+    expect(field).to_be_focused()
+    expect(field).to_have_value("No dose.")
+    expect(summary).to_have_text("0 amended")
+    page.keyboard.press("Enter")
     expect(summary).to_have_text("1 amended")
     expect(again).to_have_count(1)
     expect(page.locator("#saved")).to_contain_text("Saved")

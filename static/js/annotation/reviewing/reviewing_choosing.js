@@ -88,15 +88,39 @@ export function choose(outcome, row = rowInSight()) {
   }
   if (isSame && (sheet.adjudicating || !isTouched(row))) goOn(row);
   else if (earlyReason(row)) save(row, outcome, earlyReason(row), { early: earlyReason(row) });
-  else if (isKept(row) && outcome === row.dataset.earlier) amendAgain(row);
-  else if (isReasonNeeded(row, outcome)) openReason(row, outcome);
+  else if (isReasonNeeded(row, outcome)) askReason(row, outcome);
   else save(row, outcome, sheet.adjudicating ? existingReasonField(row).value : "");
+}
+
+/**
+ * Opens the field for the reason. The reason of an earlier round is filled in where its amendment is repeated and
+ * nothing is written yet: it may be another checker's, so it is saved only by Enter.
+ * @param {HTMLElement} row
+ * @param {string} outcome
+ */
+function askReason(row, outcome) {
+  const { earlier, earlierReason = "" } = row.dataset;
+  const field = reasonField(row);
+  if (!field || !isKept(row)) {
+    openReason(row, outcome);
+    return;
+  }
+  const isRepeated = outcome === earlier;
+  if (isRepeated && !field.value.trim()) field.value = earlierReason;
+  // The reason belongs to the earlier outcome: as long as it is unchanged, it does not go over to another one.
+  else if (!isRepeated && field.value === earlierReason) field.value = field.defaultValue;
+  openReason(row, outcome);
+  if (field.value === earlierReason) field.select();
 }
 
 /** @param {HTMLElement} row whose amendment of an earlier round is repeated, with its reason */
 function amendAgain(row) {
+  if (!mayWrite() || !isKept(row)) return;
+  const { earlier = "", earlierReason = "" } = row.dataset;
+  // Undo shows again what was being written.
+  const written = isReasonOpen(row) ? existingReasonField(row).value.trim() : "";
   if (isReasonOpen(row)) closeReason(row);
-  save(row, row.dataset.earlier ?? "", row.dataset.earlierReason ?? "");
+  save(row, earlier, earlierReason, { early: written === earlierReason ? "" : written });
 }
 
 /**
@@ -244,7 +268,7 @@ document.addEventListener("click", (event) => {
   if (outcome !== undefined) choose(outcome, row);
   else if (targetWithin(event, "[data-send]")) saveWithReason(row);
   else if (targetWithin(event, "[data-do=cancel]")) closeReason(row);
-  else if (targetWithin(event, "[data-do=amend-again]")) choose(row.dataset.earlier ?? "", row);
+  else if (targetWithin(event, "[data-do=amend-again]")) amendAgain(row);
   else if (targetWithin(event, "[data-do=unmark]")) choose(row.dataset.default ?? "", row);
   else if (targetWithin(event, "[data-do=reason]")) writeReason(row);
 });
