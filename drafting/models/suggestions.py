@@ -66,22 +66,20 @@ class SuggestionQuerySet(models.QuerySet["Suggestion"]):
         """All but open suggestions whose words another one has for the case: what was decided on, or a newer one.
 
         Words are compared as at publication (`Words`). What was taken counts while it stands in the draft or in the
-        published version. A rejected text is offered again where it rests on other passages. Of open ones the newest
-        run is offered, and of equal ones of that run the first; but one that was put aside stays where a newer one
-        rests on the same passages.
+        published version. A rejected text is offered again where it rests on other passages. An open one is a repeat
+        as well where an equal one that rests on the same passages was put aside. Of all that remain, the newest run is
+        offered, and of equal ones of that run the first: always one, unless a decision covers them all.
         """
         same = Suggestion.objects.filter(case=OuterRef("case"), words_digest=OuterRef("words_digest"))
         decided = Q(Q(published_in=None) | Exists(_in_force()) | Exists(_in_draft()), state__in=Suggestion.TAKEN) | Q(
             state=Suggestion.State.REJECTED, citations=OuterRef("citations")
         )
+        aside = Q(state=Suggestion.State.OPEN, put_aside=True, citations=OuterRef("citations"))
+        repeats = Q(Exists(same.filter(decided))) | Q(Exists(same.filter(aside)), put_aside=False)
         newer = Q(run__gt=OuterRef("run")) | Q(run=OuterRef("run"), pk__lt=OuterRef("pk"))
-        like_it = Q(citations=OuterRef("citations"))
-        before_open = decided | Q(newer | Q(like_it, put_aside=True), state=Suggestion.State.OPEN)
-        before_aside = decided | Q(newer, ~like_it | Q(put_aside=True), state=Suggestion.State.OPEN)
-        return self.exclude(
-            Q(Exists(same.filter(before_open)), state=Suggestion.State.OPEN, put_aside=False)
-            | Q(Exists(same.filter(before_aside)), state=Suggestion.State.OPEN, put_aside=True)
-        )
+        # A newer one that is a repeat itself takes nobody's place.
+        newest = same.filter(newer, ~repeats, state=Suggestion.State.OPEN)
+        return self.exclude(repeats | Q(Exists(newest)), state=Suggestion.State.OPEN)
 
     def to_decide(self) -> Self:
         """The open suggestions that are offered to physicians."""

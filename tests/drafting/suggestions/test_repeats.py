@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from drafting.models import DraftingRun, Suggestion
+from drafting.models import DraftingRecipe, DraftingRun, Suggestion
+from drafting.suggestions.asking import has_open_drafts
 from drafting.suggestions.selectors import panel_rows, waiting_cases
 from drafting.suggestions.services import put_aside, reject
 from drafting.suggestions.state import words_of
@@ -61,6 +62,32 @@ def test_what_was_set_aside_stays_set_aside_when_a_later_run_drafts_it_again() -
     # With other passages it is another suggestion.
     (newest,) = again(world, texts=[aside.text], citations=[{"passage": "another-passage"}])
     assert sorted(offered(world)) == [(run, 2), (run, 3), (newest.run_id, 1)]
+
+
+def test_one_remains_where_the_newest_repeats_what_was_set_aside() -> None:
+    """Put aside with one passage, then drafted with another, then with the first again."""
+    world = Drafted(1)
+    (aside,) = world.suggestions
+    put_aside(suggestion=aside, by=world.author, at=aside.created_at)
+    (other,) = again(world, texts=[aside.text], citations=[{"passage": "another-passage"}])
+    assert offered(world) == [(other.run_id, 1)]
+    again(world, texts=[aside.text], citations=aside.citations)
+    assert offered(world) == [(other.run_id, 1)]
+    assert waiting(world) == "1 suggestion"
+    assert has_open_drafts(world.case, DraftingRecipe(name="full", version=1))  # so none is asked for again
+
+
+@pytest.mark.parametrize("set_aside", [False, True])
+def test_one_remains_where_the_newest_repeats_what_was_rejected(*, set_aside: bool) -> None:
+    world = Drafted(1)
+    (rejected,) = world.suggestions
+    (other,) = again(world, texts=[rejected.text], citations=[{"passage": "another-passage"}])
+    reject(suggestion=rejected, reason=5, by=world.author, at=rejected.created_at)
+    if set_aside:
+        put_aside(suggestion=other, by=world.author, at=other.created_at)
+    again(world, texts=[rejected.text], citations=rejected.citations)
+    assert offered(world) == [(other.run_id, 1)]
+    assert waiting(world) == "1 suggestion"
 
 
 def test_the_panel_says_what_the_latest_request_brought(client: Client) -> None:
