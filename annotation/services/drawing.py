@@ -99,7 +99,7 @@ class ResponseFilter:
             rows = queryset.filter(condition)
             number = rows.count()
             if number:
-                names = _named(rows) if reason == "key" else ""
+                names = _named(rows, number) if reason == "key" else ""
                 lines.append(_not_included(reason, number) % {"n": number, "names": names})
             queryset = queryset.exclude(condition)
         return lines
@@ -131,10 +131,12 @@ class ResponseFilter:
 NAMED = 5  # responses in a sentence
 
 
-def _named(rows: QuerySet[Response]) -> str:
+def _named(rows: QuerySet[Response], number: int) -> str:
     names = rows.order_by("case__key", "candidate__name", "pk").values_list("case__key", "candidate__name")
-    listed = [f"{case}, {candidate}" for case, candidate in names[: NAMED + 1]]
-    return "; ".join(listed[:NAMED] + ["…"] * (len(listed) > NAMED))
+    text = "; ".join(f"{case}, {candidate}" for case, candidate in names[:NAMED])
+    if number <= NAMED:
+        return text
+    return _("%(names)s; and %(n)d more") % {"names": text, "n": number - NAMED}
 
 
 def _not_included(reason: str, number: int) -> str:

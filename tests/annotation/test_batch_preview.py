@@ -128,3 +128,16 @@ def test_responses_that_match_and_are_not_included_are_counted_by_reason() -> No
     assert "1 matching response is not included because its case has no published rubric." in preview(group)
     Case.objects.filter(pk=unpublished.pk).update(excluded_at=timezone.now(), exclusion_reason="Off topic")
     assert "1 matching response is not included because its case is excluded." in preview(group)
+
+
+def test_of_many_responses_with_an_answer_key_five_are_named() -> None:
+    workshop = build_workshop(responses=8)
+    group = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=1)
+    for response in Response.objects.order_by("candidate__name")[:7]:
+        KeyedResponse.objects.create(
+            benchmark=workshop.benchmark, response=response, rubric=response.case.rubrics.get(), use="gold",
+            created_at=timezone.now(),
+        )  # fmt: skip
+    page = preview(group)
+    assert "7 matching responses are not included because they have an answer key: " in page
+    assert page.count(f"{Response.objects.earliest('pk').case.key}, ") == 5 and "; and 2 more." in page
