@@ -315,8 +315,8 @@ def _refuse_unless_open(row: AuditItem) -> None:
     if row.audit.status != CaseAudit.Status.OPEN:
         raise AuditClosed(
             _(
-                "This audit was closed on %(day)s, so this was not saved. What was saved before is kept, but it was "
-                "not submitted. The text on this page can still be copied."
+                "This audit was closed on %(day)s, so your last entry was not saved. What was saved before is kept, "
+                "but it was not submitted. You can copy the text on this page until you leave it."
             )
             % {"day": date_format(timezone.localtime(row.audit.closed_at), "DATE_FORMAT")}
         )

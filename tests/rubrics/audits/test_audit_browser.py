@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish
 from rubrics.models import AuditItem
@@ -256,11 +256,21 @@ def test_an_audit_that_is_closed_meanwhile_says_so_and_keeps_what_was_saved(
     expect(dialog).to_contain_text("1 case is being read now by 1 auditor; cases with saved entries: 1.")
     dialog.get_by_role("button", name="Close the audit").click()
     expect(admin.locator("#unsubmitted")).to_contain_text("saved before")
+    page.locator("#comment").click()
     page.locator("#comment").fill("saved before, and more")
     expect(page.locator("#refusal")).to_contain_text("This audit was closed on")
+    expect(page.locator("#refusal")).to_contain_text("your last entry was not saved")
     expect(page.locator("#comment")).not_to_be_editable()
     expect(page.locator("#comment")).to_have_value("saved before, and more")
+    warnings: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        warnings.append(dialog.type)
+        dialog.accept()
+
+    page.once("dialog", leave)
     page.reload()
+    assert warnings == ["beforeunload"]  # the last entry is only on this page
     expect(page.get_by_text("your entries were not submitted")).to_be_visible()
     expect(page.locator("#comment")).to_have_value("saved before")
     expect(page.locator("#comment")).not_to_be_editable()

@@ -642,7 +642,7 @@ def test_a_closed_audit_keeps_what_was_saved_and_says_so(audit_form: tuple[Bench
     for endpoint in ("save", "submit"):
         status, body = send(client, item, endpoint, version=2, answers=SOUND, outcome="sound")
         assert (status, body["final"], body["closed"]) == (422, False, True)
-        assert "was closed on" in body["detail"] and "can still be copied" in body["detail"]
+        assert "was closed on" in body["detail"] and "your last entry was not saved" in body["detail"]
     # Nobody empties it.
     assert "Your saved entries are kept." in client.post(f"{case_page}release/", follow=True).content.decode()
     item.refresh_from_db()

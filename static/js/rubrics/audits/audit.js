@@ -29,7 +29,8 @@ const item = form.dataset.item ?? "";
 let version = Number(form.dataset.version);
 let stored = textOf(read()); // what the server has
 let savedText = ""; // text of the status line where all is saved
-let leaving = false;
+let leaving = false; // everything is stored, and another page is being opened
+let ended = false; // the case was submitted in another tab, or its audit was closed
 /** @type {Set<string>} what was sent from here and may have arrived: the server returns no ids */
 const sentTexts = new Set();
 
@@ -90,11 +91,12 @@ function markMissing() {
 /**
  * The case was submitted in another tab, or its audit was closed: nothing more is sent, but what was written here can
  * still be copied.
- * @param {boolean} forgets false if the browser keeps what was not saved
+ * @param {boolean} forgets false if the browser keeps what was not saved, and asks before the page is left
  */
 function endForm(forgets) {
-  leaving = true;
-  if (forgets) queue.forget(item);
+  ended = true;
+  leaving = forgets || textOf(read()) === stored;
+  if (leaving) queue.forget(item);
   savedBox.hidden = true;
   find(form, "[name=comment]", HTMLTextAreaElement).readOnly = true;
   find(form, "button.primary", HTMLButtonElement).disabled = true;
@@ -209,7 +211,7 @@ queue.listen();
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (leaving) return;
+  if (leaving || ended) return;
   await queue.underWay;
   if (queue.questions.size) {
     conflicts.askNext();
@@ -225,7 +227,7 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   await queue.settle(answer, [[item, entry]]);
-  if (leaving) return;
+  if (ended) return;
   if (answer.status === 422) markMissing();
   if (answer.status === 0) {
     refuse(text("not_submitted"));
