@@ -21,6 +21,7 @@ from annotation.models import Batch, WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from annotation.selectors.case_work import of_excluded_cases
+from annotation.selectors.queue_places import writing_place
 from annotation.services import new_seed
 from annotation.writing import batches, selectors, services
 from annotation.writing.forms import WritingBatchForm
@@ -43,7 +44,9 @@ class WritingTaskSerializer(Plain):
     batch_title = serializers.CharField(source="batch.title")
     mode = serializers.CharField(source="batch.writing_terms.mode")
     status = serializers.ChoiceField(choices=WritingTask.Status.choices)
-    position = serializers.IntegerField()
+    position = serializers.IntegerField(
+        source="place", help_text="Its place among your cases of the batch, from 1; 0 if it was released."
+    )
 
 
 class WritingTurnSerializer(Plain):
@@ -144,7 +147,8 @@ def tasks(request: Request) -> Response:
     """Cases that you write to, in the order of your queues."""
     rows = in_benchmark(request, selectors.own_tasks(request.user), "batch__group__benchmark")
     rows = rows.exclude(of_excluded_cases()).select_related("batch__writing_terms", "batch__group__benchmark")
-    return page_of(request, rows.order_by("batch", "position", "pk"), WritingTaskSerializer)
+    rows = rows.order_by("batch", "position", "pk").annotate(place=writing_place())
+    return page_of(request, rows, WritingTaskSerializer)
 
 
 @extend_schema(responses=WritingTaskDetailSerializer)
@@ -158,7 +162,8 @@ def task(request: Request, public_id: str) -> Response:
 
 def _task(row: WritingTask) -> dict[str, Any]:
     released = row.status == WritingTask.Status.RELEASED
-    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
+    row.place = selectors.place_of(row).position  # type: ignore[attr-defined]  # for the serializer
+    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]
     row.references = [] if released else selectors.references_of(row)  # type: ignore[attr-defined]
     row.reference = selectors.reference_begun_from(row)  # type: ignore[attr-defined]
     return dict(WritingTaskDetailSerializer(row).data)

@@ -73,7 +73,7 @@ def test_questions_about_an_excluded_case_are_asked_of_nobody() -> None:
 
 def test_no_response_to_an_excluded_case_is_to_be_written() -> None:
     world = build_writing_world()
-    batch = world.give_out(writers_per_case=1)
+    batch = world.give_out(writers_per_case=3)
     task = WritingTask.objects.filter(batch=batch).order_by("position").first()
     assert task is not None
     before = writing_work(task.writer)[0]
@@ -82,7 +82,13 @@ def test_no_response_to_an_excluded_case_is_to_be_written() -> None:
     after = writing_work(task.writer)
     assert before.next_id == task.public_id
     assert [row.next_id for row in after] == list(mine.values_list("public_id", flat=True)[:1])
-    assert signed_in(task.writer).get("/api/v1/work/writing/").json()["count"] == before.total - 1
+    client = signed_in(task.writer)
+    listed = client.get("/api/v1/work/writing/").json()
+    assert listed["count"] == before.total - 1
+    # Numbered as the page numbers them, without the gap that the excluded case leaves.
+    assert [row["position"] for row in listed["results"]] == list(range(1, before.total))
+    for row in listed["results"]:
+        assert client.get(f"/api/v1/work/writing/{row['id']}/").json()["position"] == row["position"]
     Case.objects.filter(benchmark=world.benchmark).update(excluded_at=AT, exclusion_reason="x")
     assert not work_is_left(batch) and not open_work_in(batch)
 
