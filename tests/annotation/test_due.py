@@ -120,6 +120,15 @@ def test_notices_of_two_batches_stay_apart(due: Workshop) -> None:
         services.extend_batch(batch=batch, due_date=DUE + timedelta(days=7))
     rows = Notification.objects.filter(user=due.annotator, kind="due")
     assert sorted(row.values["batch"] for row in rows) == ["Pilot batch", "Second"]
+    rows.delete()
+    Batch.objects.update(title="Pilot batch")  # a title may be given twice
+    for batch in Batch.objects.order_by("pk"):
+        services.extend_batch(batch=batch, due_date=DUE + timedelta(days=8))
+    ids = set(Batch.objects.values_list("public_id", flat=True))
+    assert {(row.values["batch"], row.values["batch_id"]) for row in rows.all()} == {
+        ("Pilot batch", public_id) for public_id in ids
+    }
+    assert len(ids) == 2
 
 
 @pytest.mark.slow
