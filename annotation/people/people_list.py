@@ -83,7 +83,8 @@ def column_named(heading: str) -> str:
 def people_of_text(text: str, faults: Faults, *, role: str, group: str) -> list[ListedPerson]:
     """The people of a pasted text, with a comma, semicolon or tab between cells; ``role`` and ``group`` fill gaps."""
     first = text.lstrip("\r\n \ufeff").split("\n", 1)[0]
-    delimiter = next((sign for sign in ("\t", ",", ";") if sign in first), ",")
+    # A line with semicolons between its cells may have commas within one, between languages.
+    delimiter = "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
     form = TextForm(delimiter=delimiter, field_of=column_named)
     return read_people(rows_of_text(text, faults, form=form), faults, role, group)
 

@@ -27,6 +27,13 @@ def test_without_a_heading_the_columns_have_a_fixed_order(sign: str) -> None:
     )
 
 
+def test_a_comma_between_languages_ends_no_cell_of_a_list_with_semicolons() -> None:
+    assert read("ann@example.org;Ann Lee;annotator;Group B;neurology;20;en, de\n") == (
+        [ListedPerson(1, "ann@example.org", "Ann Lee", "annotator", "Group B", "neurology", 20, "de; en")],
+        [],
+    )
+
+
 def test_addresses_alone_suffice() -> None:
     people, faults = read("ann@example.org\n\nbo@example.org\n")
     assert faults == []
