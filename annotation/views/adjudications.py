@@ -187,12 +187,11 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         return refusal(request, refused) if request.htmx else _page(request, row, refused)
     message = _("Adjudicated.")
     waiting = access.open_adjudications(request.user).filter(group__benchmark=row.group.benchmark_id)
-    upcoming = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
-    if upcoming is None:
-        try:
-            upcoming = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
-        except DomainError:
-            upcoming = None  # the list shows why there is nothing to take
+    held = waiting.filter(adjudicator=request.user.pk)
+    try:
+        upcoming = services.next_adjudication(adjudicator=request.user, held=held, waiting=waiting)
+    except DomainError:
+        upcoming = None  # the list shows why there is nothing to take
     if upcoming is None:
         return end_of_queue(request, reverse("annotation:adjudications"), message)
     if not request.htmx:

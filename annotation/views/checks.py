@@ -277,15 +277,14 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
 def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResponse:
     """The next check of the same batch: a check that is held already, otherwise the next waiting check."""
     held = access.held_checks(request.user).filter(batch=done.batch_id, batch__status=Batch.Status.OPEN)
-    upcoming = held.order_by("submitted_at", "pk").first()
-    if upcoming is None:
-        try:
-            waiting = access.waiting_checks(request.user).filter(batch=done.batch_id)
-            upcoming = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
-            if upcoming is not None:
-                request.session[OPENED_BY] = [done.public_id, upcoming.public_id]
-        except DomainError:
-            upcoming = None  # the list shows why there is nothing to take
+    waiting = access.waiting_checks(request.user).filter(batch=done.batch_id)
+    held_before = held.exists()
+    try:
+        upcoming = services.next_check(checker=request.user, held=held, waiting=waiting, at=timezone.now())
+    except DomainError:
+        upcoming = None  # the list shows why there is nothing to take
+    if upcoming is not None and not held_before:
+        request.session[OPENED_BY] = [done.public_id, upcoming.public_id]
     if upcoming is None:
         return end_of_queue(request, reverse("annotation:checks"), message)
     if upcoming.response_id == done.response_id and upcoming.annotator_id != done.annotator_id:

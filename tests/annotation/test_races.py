@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -93,6 +94,47 @@ def test_who_asks_several_times_at_once_for_their_next_piece_gets_one(queue: str
     held = access.held_checks(user) if is_check else access.open_adjudications(user).filter(adjudicator=user)
     assert set(answers) == set(held.values_list("public_id", flat=True))
     assert len(set(answers)) == 1
+
+
+@pytest.mark.parametrize("queue", ["checks", "adjudications"])
+def test_who_finishes_several_pieces_at_once_goes_on_with_one(queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_check = queue == "checks"
+    workshop = build_workshop(annotators_per_item=2, responses=6, check_policy="all" if is_check else "none")
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "met" if row.annotator == workshop.annotator else "not_met")
+    user = workshop.checker if is_check else workshop.adjudicator
+    pieces: list[Assignment | Adjudication] = []
+    for _ in range(3):
+        if is_check:
+            waiting = access.waiting_checks(user)
+            piece = services.claim_check(checker=user, waiting=waiting, at=timezone.now())
+        else:
+            piece = services.claim_adjudication(adjudicator=user, waiting=access.open_adjudications(user))
+            for criterion in piece.criteria:
+                services.rule(
+                    adjudication=piece, adjudicator=user, criterion=criterion, outcome="met", at=timezone.now()
+                )
+        pieces.append(piece)
+    end = "accept_check" if is_check else "finish_adjudication"
+    stored, all_finished = getattr(services, end), Barrier(3)
+
+    def finish_together(**values: object) -> object:
+        answer = stored(**values)
+        all_finished.wait(60)
+        return answer
+
+    monkeypatch.setattr(services, end, finish_together)
+
+    def send(piece: Assignment | Adjudication) -> Callable[[], str]:
+        client = Client()
+        client.force_login(user)
+        url = f"/work/{queue}/{piece.public_id}/{'accept' if is_check else 'finish'}/"
+        return lambda: client.post(url)["Location"]
+
+    addresses = at_once(*(send(piece) for piece in pieces))
+    held = access.held_checks(user) if is_check else access.open_adjudications(user).filter(adjudicator=user)
+    assert set(addresses) == {f"/work/{queue}/{public_id}/" for public_id in held.values_list("public_id", flat=True)}
+    assert len(set(addresses)) == 1
 
 
 def test_two_checkers_never_hold_one_piece_of_work_and_none_is_left_over() -> None:
