@@ -19,9 +19,9 @@ from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
 from annotation.services.groups import (
     InAnotherGroup,
+    assigned_by_group,
+    assigned_in_words,
     create_group,
-    graded_by_group,
-    graded_in_words,
     invite_member,
     set_capacity,
     set_member_active,
@@ -84,16 +84,16 @@ def add_people(
     return added
 
 
-def graded_elsewhere(benchmark: Benchmark, added: Sequence[AddedPerson]) -> dict[int, list[str]]:
-    """User → a sentence for each other group in which they graded responses, which they cannot grade again.
+def assigned_elsewhere(benchmark: Benchmark, added: Sequence[AddedPerson]) -> dict[int, list[str]]:
+    """User → a sentence for each other group in which they were assigned responses, which they get in no other.
 
-    ``added``: those who would get a role in an expert group; a group that would be made has graded nothing.
+    ``added``: those who would get a role in an expert group; a group that would be made has assigned nothing.
     """
     groups = {person.user.pk: person.listed.group for person in added if person.listed.role in IN_GROUPS}
     lines: dict[int, list[str]] = {}
-    for user, group, number in graded_by_group(benchmark, groups):
+    for user, group, number in assigned_by_group(benchmark, groups):
         if group.casefold() != groups[user].casefold():
-            lines.setdefault(user, []).append(graded_in_words(group, number))
+            lines.setdefault(user, []).append(assigned_in_words(group, number))
     return lines
 
 

@@ -25,7 +25,7 @@ from annotation.people.people_list import ListedPerson, as_csv, people_of_file, 
 from annotation.people.services import (
     AddedPerson,
     add_people,
-    graded_elsewhere,
+    assigned_elsewhere,
     is_activatable,
     is_deactivatable,
     preview_people,
@@ -145,10 +145,10 @@ def _page(
 
 
 def _rows(benchmark: Benchmark, added: list[AddedPerson]) -> list[dict[str, Any]]:
-    graded = graded_elsewhere(benchmark, added)
+    assigned = assigned_elsewhere(benchmark, added)
     return [
         {
-            "graded_elsewhere": graded.get(person.user.pk, []) if person.listed.group else [],
+            "assigned_elsewhere": assigned.get(person.user.pk, []) if person.listed.group else [],
             "person": person,
             "part": PARTS[person.listed.role],
             "way": "had_part" if person.had_part else person.issued.way if person.issued else "",

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from accounts.services import invitations, person_of
 from accounts.services.invitations import IssuedInvitation
-from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Physician
 from annotation.services import slots
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
@@ -204,21 +204,21 @@ def held_in(groups: Collection[ExpertGroup] | QuerySet[ExpertGroup]) -> dict[tup
     }
 
 
-def graded_by_group(benchmark: Benchmark, users: Collection[int]) -> list[tuple[int, str, int]]:
-    """User, name of a group and how many responses they graded in it, for each group in which they graded any."""
-    rows = Assignment.objects.filter(annotator__in=users, batch__group__benchmark=benchmark)
-    rows = rows.filter(purpose=Assignment.Purpose.WORK).exclude(
-        status__in=[Assignment.Status.NOT_STARTED, Assignment.Status.RELEASED]
-    )
-    counts = rows.order_by("batch__group__name", "annotator").values_list("annotator", "batch__group__name")
-    return list(counts.annotate(Count("response", distinct=True)))
+def assigned_by_group(benchmark: Benchmark, users: Collection[int]) -> list[tuple[int, str, int]]:
+    """User, name of a group and how many responses they were ever assigned in it to grade, for each such group.
+
+    Drafts, released and untouched responses count: an assignment alone bars them in every other group, for good.
+    """
+    rows = Involvement.objects.filter(part=Part.ANNOTATOR, user__in=users, group__benchmark=benchmark)
+    counts = rows.order_by("group__name", "user").values_list("user", "group__name")
+    return list(counts.annotate(Count("response")))
 
 
-def graded_in_words(group: str, number: int) -> str:
-    """That somebody graded so many responses in another group, whose decisions theirs must not repeat."""
+def assigned_in_words(group: str, number: int) -> str:
+    """That somebody was assigned so many responses in another group, which they therefore never get in theirs."""
     text = ngettext(
-        "Has graded %(n)d response in “%(group)s”, and cannot grade, check or adjudicate it again.",
-        "Has graded %(n)d responses in “%(group)s”, and cannot grade, check or adjudicate them again.",
+        "Was assigned %(n)d response in “%(group)s”, and cannot grade, check or adjudicate it in another group.",
+        "Was assigned %(n)d responses in “%(group)s”, and cannot grade, check or adjudicate them in another group.",
         number,
     )
     return text % {"n": number, "group": group}

@@ -20,7 +20,7 @@ from accounts.views.invitation_link import after_inviting
 from annotation import access, services
 from annotation.forms import CapacityForm, GroupForm, MemberForm
 from annotation.models import Batch, ExpertGroup, Membership, Physician
-from annotation.services.groups import graded_by_group, graded_in_words
+from annotation.services.groups import assigned_by_group, assigned_in_words
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.order import natural
@@ -205,9 +205,9 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         else:
             part = membership.get_role_display()
             messages.success(request, _("%(person)s: %(part)s.") % {"person": membership.user, "part": part})
-            for _user, group, number in graded_by_group(row.benchmark, [membership.user_id]):
+            for _user, group, number in assigned_by_group(row.benchmark, [membership.user_id]):
                 if group != row.name:
-                    values = {"person": membership.user, "rest": graded_in_words(group, number)}
+                    values = {"person": membership.user, "rest": assigned_in_words(group, number)}
                     messages.warning(request, _("%(person)s: %(rest)s") % values)
             back = reverse("annotation:group", args=[slug, public_id])
             return after_inviting(request, issued=invitation, benchmark=row.benchmark, back=back)

@@ -91,18 +91,20 @@ def test_all_languages_that_too_few_read_are_named_at_once() -> None:
     assert "No checker of the group reads Chinese, German, but a secondary check is required." in refused
 
 
-def test_grading_in_another_group_is_the_reason_given() -> None:
+@pytest.mark.parametrize("graded", [True, False])
+def test_an_assignment_in_another_group_is_the_reason_given(graded: bool) -> None:
     workshop = build_workshop(responses=1)
     row = Assignment.objects.get()
-    decide(row)
+    if graded:
+        decide(row)
     services.set_member_active(membership=Membership.objects.get(user=row.annotator), active=False)
     other = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=0)
     services.add_member(group=other, role="annotator", user=row.annotator)
     page = preview(other)
-    assert "1 annotator graded it in another group and cannot grade it again." in page
+    assert "1 annotator was assigned it in another group and cannot grade it here." in page
     assert "checks or adjudicates" not in page
     pool = preview(other, strategy="pool")
-    assert "graded it in another group" in pool
+    assert "was assigned it in another group" in pool
 
 
 def test_responses_that_match_and_are_not_included_are_counted_by_reason() -> None:

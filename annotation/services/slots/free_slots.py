@@ -191,8 +191,8 @@ def why_not_given(
 
 
 def refusals(group: int, people: Collection[int], responses: Collection[int]) -> dict[str, dict[int, set[int]]]:
-    """Dicts response → users, by reason: with another part in it, who graded it in another group, who grade or graded
-    it in this group, who passed over it for good. The first reason that applies is the one to give.
+    """Dicts response → users, by reason: with another part in it, who was assigned it in another group, who grade or
+    graded it in this group, who passed over it for good. The first reason that applies is the one to give.
     """
     other_part: dict[int, set[int]] = defaultdict(set)
     elsewhere: dict[int, set[int]] = defaultdict(set)
@@ -223,8 +223,8 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
             "%(n)d annotator checks or adjudicates it.", "%(n)d annotators check or adjudicate it.", why["part"]
         ),
         "elsewhere": ngettext(
-            "%(n)d annotator graded it in another group and cannot grade it again.",
-            "%(n)d annotators graded it in another group and cannot grade it again.",
+            "%(n)d annotator was assigned it in another group and cannot grade it here.",
+            "%(n)d annotators were assigned it in another group and cannot grade it here.",
             why["elsewhere"],
         ),
         "graded": ngettext("%(n)d annotator already grades it.", "%(n)d annotators already grade it.", why["graded"]),

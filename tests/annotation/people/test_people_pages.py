@@ -106,16 +106,18 @@ def test_the_preview_stores_nothing_and_then_everybody_is_added(
     assert set(re.findall(r'value="(\w+)" checked', welcome)) == {"de", "fr"}
 
 
-def test_who_graded_in_another_group_is_warned_of(admin: Client) -> None:
-    workshop = build_workshop()
+def test_who_was_assigned_responses_in_another_group_is_warned_of(admin: Client) -> None:
+    workshop = build_workshop(responses=6)
     admin.force_login(workshop.admin)
     page, row = f"/b/{workshop.benchmark.slug}/groups/people/", workshop.queue()[0]
     decide(row)
+    assert len(workshop.queue()) == 3
     set_member_active(membership=Membership.objects.get(user=row.annotator), active=False)
-    warning = "Has graded 1 response in “Group A”, and cannot grade, check or adjudicate it again."
+    # The two that were released untouched are barred as well.
+    warning = "Was assigned 3 responses in “Group A”, and cannot grade, check or adjudicate them in another group."
     values = {"text": row.annotator.email, "role": "annotator", "step": "preview"}
     assert warning in admin.post(page, {**values, "group": "Group B"}).content.decode()
-    assert "Has graded" not in admin.post(page, {**values, "group": "group a"}).content.decode()
+    assert "Was assigned" not in admin.post(page, {**values, "group": "group a"}).content.decode()
     group = ExpertGroupFactory(benchmark=workshop.benchmark)
     members = f"/b/{workshop.benchmark.slug}/groups/{group.public_id}/members/"
     answer = admin.post(members, {"email": row.annotator.email, "role": "annotator"}, follow=True)
