@@ -181,7 +181,8 @@ def drawn_cases(audit: CaseAudit) -> list[tuple[Case, int, int]]:
 def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
     """Rows in the order of `READING_COLUMNS`, one for each reading that is asked.
 
-    Entries that were saved and not submitted are in them once the audit is closed; ``state`` tells them apart.
+    ``state``: submitted, not read, being read (claimed in an open audit), or not submitted (saved before it closed).
+    Entries that were saved and not submitted are in the rows once the audit is closed.
     """
     rows = audit.items.select_related("case", "rubric", "auditor").order_by("position", "number")
     texts = dict(
@@ -191,9 +192,12 @@ def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
     )
     words = {True: "sound", False: "at fault", None: None}
     unsubmitted = set(_unsubmitted(audit).values_list("pk", flat=True))
+    is_open = audit.status == CaseAudit.Status.OPEN
+    under_way = set(being_read(audit.items.all()).values_list("pk", flat=True)) if is_open else set()
+    states = dict.fromkeys(under_way, "being read") | dict.fromkeys(unsubmitted, "not submitted")
     for row in rows:
         done = row.done_at is not None or row.pk in unsubmitted
-        state = "not submitted" if row.pk in unsubmitted else "submitted" if done else "not read"
+        state = states.get(row.pk, "submitted" if done else "not read")
         yield (
             *(row.case.key, row.number, row.rubric.version),
             *(words[row.answers.get(name)] if done else None for name in QUESTIONS),

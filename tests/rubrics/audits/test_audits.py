@@ -635,7 +635,9 @@ def test_a_closed_audit_keeps_what_was_saved_and_says_so(audit_form: tuple[Bench
 
     readings = f"{place}readings.csv"
     assert "2 cases are being read now by 2 auditors; cases with saved entries: 1." in shown(admin, place)
-    assert "Half done." not in b"".join(admin.get(readings)).decode()  # an auditor's own until the audit is closed
+    lines = list(csv.DictReader(io.StringIO(b"".join(admin.get(readings)).decode("utf-8-sig"))))
+    assert [line["comment"] for line in lines] == [""] * 4  # an auditor's own until the audit is closed
+    assert sorted(line["state"] for line in lines) == ["being read"] * 2 + ["not read"] * 2
     admin.post(f"{place}close/")
     audit.refresh_from_db()
     assert audit.closed_at is not None
