@@ -149,6 +149,13 @@ def _new_work(values: dict[str, Any]) -> Words:
             count,
         )
         return Words(text % {"count": count, "batch": batch})
+    if values.get("what") == "audit-closed" and not values.get("kept", True):
+        text = ngettext(
+            "The audit “%(batch)s” was closed before you submitted %(count)d case.",
+            "The audit “%(batch)s” was closed before you submitted %(count)d cases.",
+            count,
+        )
+        return Words(text % {"count": count, "batch": batch})
     if values.get("what") == "audit-closed":
         text = ngettext(
             "The audit “%(batch)s” was closed before you submitted %(count)d case. Your saved entries are kept.",

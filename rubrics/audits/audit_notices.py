@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import Notification
 from accounts.services.notifications import notify_each
-from rubrics.audits.access import being_read, open_to
+from rubrics.audits.access import being_read, open_to, with_entries
 from rubrics.models import AuditItem, AuthoringRole, CaseAudit
 from rubrics.services.job_notices import admins_of
 
@@ -37,11 +37,19 @@ def notify_of_new_audit(audit: CaseAudit, *, at: datetime) -> None:
 
 
 def notify_of_closed_audit(audit: CaseAudit, *, at: datetime) -> None:
-    """Tell each auditor who was reading a case of an audit that it was closed before they submitted the case."""
-    reading = Counter(being_read(audit.items.all()).values_list("auditor", flat=True))
+    """Tell each auditor who was reading a case of an audit that it was closed before they submitted the case.
+
+    Whoever has saved entries is told of those cases, which their dashboard lists, and that the entries are kept.
+    """
+    items = audit.items.all()
+    reading = Counter(being_read(items).values_list("auditor", flat=True))
+    saved = Counter(with_entries(items).values_list("auditor", flat=True))
     benchmark = audit.benchmark
     notify_each(
-        people={user: {"what": "audit-closed", "batch": audit.title, "count": n} for user, n in reading.items()},
+        people={
+            user: {"what": "audit-closed", "batch": audit.title, "count": n, "kept": user in saved}
+            for user, n in {**reading, **saved}.items()
+        },
         kind=Kind.NEW_WORK,
         benchmark_title=benchmark.title,
         url=reverse("rubrics:audit-desk", args=[benchmark.slug]),
