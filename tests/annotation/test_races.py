@@ -103,18 +103,20 @@ def test_who_finishes_several_pieces_at_once_goes_on_with_one(queue: str, monkey
     for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
         decide(row, "met" if row.annotator == workshop.annotator else "not_met")
     user = workshop.checker if is_check else workshop.adjudicator
-    pieces: list[Assignment | Adjudication] = []
+    pieces: list[str] = []
     for _ in range(3):
         if is_check:
-            waiting = access.waiting_checks(user)
-            piece = services.claim_check(checker=user, waiting=waiting, at=timezone.now())
-        else:
-            piece = services.claim_adjudication(adjudicator=user, waiting=access.open_adjudications(user))
-            for criterion in piece.criteria:
-                services.rule(
-                    adjudication=piece, adjudicator=user, criterion=criterion, outcome="met", at=timezone.now()
-                )
-        pieces.append(piece)
+            check = services.claim_check(checker=user, waiting=access.waiting_checks(user), at=timezone.now())
+            assert check is not None
+            pieces.append(check.public_id)
+            continue
+        conflict = services.claim_adjudication(adjudicator=user, waiting=access.open_adjudications(user))
+        assert conflict is not None
+        pieces.append(conflict.public_id)
+        for criterion in conflict.criteria:
+            services.rule(
+                adjudication=conflict, adjudicator=user, criterion=criterion, outcome="met", at=timezone.now()
+            )
     end = "accept_check" if is_check else "finish_adjudication"
     stored, all_finished = getattr(services, end), Barrier(3)
 
@@ -125,13 +127,13 @@ def test_who_finishes_several_pieces_at_once_goes_on_with_one(queue: str, monkey
 
     monkeypatch.setattr(services, end, finish_together)
 
-    def send(piece: Assignment | Adjudication) -> Callable[[], str]:
+    def send(public_id: str) -> Callable[[], str]:
         client = Client()
         client.force_login(user)
-        url = f"/work/{queue}/{piece.public_id}/{'accept' if is_check else 'finish'}/"
+        url = f"/work/{queue}/{public_id}/{'accept' if is_check else 'finish'}/"
         return lambda: client.post(url)["Location"]
 
-    addresses = at_once(*(send(piece) for piece in pieces))
+    addresses = at_once(*(send(public_id) for public_id in pieces))
     held = access.held_checks(user) if is_check else access.open_adjudications(user).filter(adjudicator=user)
     assert set(addresses) == {f"/work/{queue}/{public_id}/" for public_id in held.values_list("public_id", flat=True)}
     assert len(set(addresses)) == 1
