@@ -145,7 +145,10 @@ def runs_for(case: Case) -> list[DraftingRun]:
 
 
 def latest_result(case: Case, runs: Sequence[DraftingRun]) -> RequestResult | None:
-    """The result of the latest of ``runs`` (`runs_for`); None while one drafts, and where there is no other."""
+    """The result of the latest of ``runs`` (`runs_for`).
+
+    None while one drafts, where there is no other, and where all that the latest drafted for the case was withdrawn.
+    """
     if not runs or any(run.status in DraftingRun.LIVE for run in runs):
         return None
     latest = runs[0]
@@ -157,9 +160,11 @@ def latest_result(case: Case, runs: Sequence[DraftingRun]) -> RequestResult | No
     drafted = {row.words_digest: row for row in rows if row.run_id == latest.pk}
     if drafted and len(runs) == 1:
         return None
+    if not drafted and latest.suggestions.filter(case=case).exists():
+        return None
     repeated = {row.words_digest for row in rows if row.run_id < latest.pk and _repeats(drafted, row)}
     is_done = not latest.steps.filter(case=case).exclude(state=PipelineStep.State.DONE).exists()
-    has_failed = not is_done and not latest.suggestions.filter(case=case).exists()
+    has_failed = not is_done and not drafted
     return RequestResult(new=len(drafted) - len(repeated), repeated=len(repeated), has_failed=has_failed)
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from drafting.models import DraftingRecipe, DraftingRun, Suggestion
 from drafting.suggestions.asking import has_open_drafts
 from drafting.suggestions.selectors import panel_rows, waiting_cases
-from drafting.suggestions.services import put_aside, reject
+from drafting.suggestions.services import put_aside, reject, withdraw
 from drafting.suggestions.state import words_of
 from rubrics.editor.draft_content import items_of
 from rubrics.services.drafts import open_draft
@@ -114,6 +114,16 @@ def test_the_panel_says_what_the_latest_request_brought(client: Client) -> None:
     assert result() == "Nothing new: the latest request drafted no suggestion for this case."
     DraftingRun.objects.filter(pk=run.pk).update(status="running")
     assert result() == ""
+
+
+def test_the_panel_does_not_call_withdrawn_suggestions_nothing_new(client: Client) -> None:
+    world = Drafted(2)
+    client.force_login(world.author)
+    address = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/suggestions/"
+    (fresh,) = again(world, texts=["Says something new"])
+    assert "The latest request brought 1 new suggestion." in client.get(address).content.decode()
+    assert withdraw(suggestions=[fresh], by=world.admin, at=timezone.now()) == 1
+    assert "data-result" not in client.get(address).content.decode()
 
 
 @pytest.mark.parametrize("how", ["taken", "rejected"])
