@@ -155,7 +155,8 @@ def test_the_page_names_pairs_that_are_not_in_the_run_and_no_meaningless_interva
     client.force_login(world.admin)
     page = " ".join(client.get(f"/b/ward/validity/{report.public_id}/").content.decode().split())
     assert "pairs of this run have been confirmed as dangerous" in page
-    assert "1 more pair of the benchmark is waiting for physicians and was not in the run." in page
+    waiting = "1 more pair of the benchmark was waiting for physicians when this report was computed"
+    assert f"{waiting}, and was not in the run." in page
     assert "that of the text with the error" in page and "that of the candidate" not in page
     # Δ is 0 in all pairs: an interval from six cases alone, to both sides of 0, says nothing.
     assert re.search(r"0\.000 <span class=\"ci by-cases-alone\"[^>]*>too few cases to say anything†<", page)
