@@ -59,7 +59,7 @@ class JudgeSerializer(Plain):
 class NewJudgeSerializer(StrictSerializer, Plain):
     """A judge to be made; a name that is there already gets a new version.
 
-    The schema has ``config`` by kind ; with the task ``acuity`` a chat judge reads levels.
+    ``kind`` decides which fields ``config`` has.
     """
 
     name = serializers.CharField(max_length=MAX_JUDGE_NAME_LENGTH, trim_whitespace=False)
