@@ -50,9 +50,9 @@ def hidden_sets(user: AnyUser, benchmark: Benchmark) -> QuerySet[RubricSet]:
 
     So it is with what a run drafted, and with what was split from it.
     """
-    items = RubricSetItem.objects.filter(
-        rubric_set__in=_drafted_sets(benchmark), case__in=hidden_cases(user, benchmark)
-    )
+    if not (drafted := _drafted_sets(benchmark)):
+        return RubricSet.objects.none()
+    items = RubricSetItem.objects.filter(rubric_set__in=drafted, case__in=hidden_cases(user, benchmark))
     return RubricSet.objects.filter(pk__in=items.order_by().values("rubric_set"))
 
 

@@ -165,8 +165,8 @@ def coverage_runs(request: Request, slug: str) -> Response:
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,
-            gold=named_set(benchmark, payload["gold"], field="gold"),
-            sets=named_sets(benchmark, payload["sets"], field="sets"),
+            gold=named_set(request.user, benchmark, payload["gold"], field="gold"),
+            sets=named_sets(request.user, benchmark, payload["sets"], field="sets"),
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from validation.coverage.building import Built, build
@@ -47,11 +48,11 @@ class CoverageForm(RunForm):
         initial=CoverageConfig.model_fields["draw_seed"].default,
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
         self.built: Built | None = None
-        own = list(rubric_sets(benchmark))
+        own = list(rubric_sets(user, benchmark))
         self.known = {row.public_id: row for row in own}
         gold_first = sorted(own, key=lambda row: row.origin != RubricSet.Origin.GOLD)
         for name, rows in (("gold", gold_first), ("sets", own)):

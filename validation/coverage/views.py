@@ -84,9 +84,9 @@ def coverage_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``from`` fills in the settings of another run, ``set`` a set to measure."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        form = CoverageForm(benchmark=benchmark, initial=_initial(request, slug))
+        form = CoverageForm(user=request.user, benchmark=benchmark, initial=_initial(request, slug))
         return _form_page(request, benchmark, form)
-    form = CoverageForm(request.POST, benchmark=benchmark)
+    form = CoverageForm(request.POST, user=request.user, benchmark=benchmark)
     status = 422
     if form.is_valid():
         try:
@@ -126,7 +126,7 @@ def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def coverage_size(request: SignedInRequest, slug: str) -> HttpResponse:
     """The requests that the form would make now, by stage, and what they cost at most; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
-    form = CoverageForm(request.POST, benchmark=benchmark)
+    form = CoverageForm(request.POST, user=request.user, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid() and form.built is not None:
         context |= _size_words(form.built, form)

@@ -163,11 +163,11 @@ def _detail(run: RefinementRun, code: int = status.HTTP_200_OK) -> Response:
     return Response(RefinementRunDetailSerializer(run).data, status=code)
 
 
-def _order(benchmark: Benchmark, payload: dict[str, Any]) -> Order:
-    bounds = named_sets(benchmark, payload["upper_bounds"], field="upper_bounds")
+def _order(user: User, benchmark: Benchmark, payload: dict[str, Any]) -> Order:
+    bounds = named_sets(user, benchmark, payload["upper_bounds"], field="upper_bounds")
     return Order(
         candidate=payload["candidate"],
-        sets=named_sets(benchmark, payload["sets"], field="sets"),
+        sets=named_sets(user, benchmark, payload["sets"], field="sets"),
         self_critique=payload["self_critique"],
         gold=payload["gold"],
         split=payload["split"],
@@ -198,7 +198,7 @@ def refinement_runs(request: Request, slug: str) -> Response:
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,
-            order=_order(benchmark, payload),
+            order=_order(_user(request), benchmark, payload),
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),
@@ -214,7 +214,7 @@ def refinement_size(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     payload = valid(NewRefinementSerializer(data=request.data))
     with config_errors():
-        size = size_of(build(benchmark, _order(benchmark, payload), payload["config"]))
+        size = size_of(build(benchmark, _order(_user(request), benchmark, payload), payload["config"]))
     return Response(RefinementSizeSerializer(size).data)
 
 

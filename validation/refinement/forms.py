@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Candidate
 from rubrics.selectors.lists import named_languages, tag_counts
@@ -81,11 +82,11 @@ class RefinementOrderForm(RunForm):
         help_text=_("For drawing cases and splitting the gold criteria."),
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
         self.built: Built | None = None
-        self.known: dict[str, RubricSet] = {own.public_id: own for own in rubric_sets(benchmark)}
+        self.known: dict[str, RubricSet] = {own.public_id: own for own in rubric_sets(user, benchmark)}
         candidates = Candidate.objects.filter(benchmark=benchmark, responses__isnull=False).originals().distinct()
         self.names = list(candidates.order_by("name").values_list("name", flat=True))
         named = [(public_id, own.name) for public_id, own in self.known.items()]

@@ -98,9 +98,9 @@ def refinement_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``from`` fills in the settings of another run, ``set`` a set that guides."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        form = RefinementOrderForm(benchmark=benchmark, initial=_initial(request, slug))
+        form = RefinementOrderForm(user=request.user, benchmark=benchmark, initial=_initial(request, slug))
         return _form_page(request, benchmark, form)
-    form = RefinementOrderForm(request.POST, benchmark=benchmark)
+    form = RefinementOrderForm(request.POST, user=request.user, benchmark=benchmark)
     status = 422
     if form.is_valid():
         try:
@@ -155,7 +155,7 @@ def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def refinement_size(request: SignedInRequest, slug: str) -> HttpResponse:
     """The requests that the form would make now, by stage, and what they cost at most; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
-    form = RefinementOrderForm(request.POST, benchmark=benchmark)
+    form = RefinementOrderForm(request.POST, user=request.user, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid() and form.built is not None:
         context |= _size_words(form.built, form)

@@ -24,7 +24,7 @@ from rubrics.api.named import CASE, CASE_ID
 from rubrics.api.serializers import ImportSerializer
 from rubrics.models import ImportJob
 from rubrics.services import create_import
-from validation.access import get_rubric_set, hidden_sets
+from validation.access import get_rubric_set
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
 from validation.sets.frames import MAX_TAGS, Frame, frame_of
@@ -204,7 +204,7 @@ def rubric_sets(request: Request, slug: str) -> Response:
     """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))
+        sets = selectors.rubric_sets(request.user, benchmark)
         return page_of(request, sets, RubricSetSerializer)
     payload = valid(NewRubricSetSerializer(data=request.data))
     row = services.make_set(

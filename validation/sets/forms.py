@@ -11,6 +11,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.languages import language_name
@@ -183,9 +184,9 @@ class PairForm(forms.Form):
     first = forms.ChoiceField(label=_("First set"))
     second = forms.ChoiceField(label=_("Second set"))
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(row.public_id, row.name) for row in selectors.rubric_sets(benchmark)]
+        choices = [(row.public_id, row.name) for row in selectors.rubric_sets(user, benchmark)]
         for name in ("first", "second"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)

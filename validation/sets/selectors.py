@@ -18,6 +18,7 @@ from drafting.models import DraftingRun
 from drafting.runs.selectors import drafted_outputs, runs_on
 from rubrics.axes import AXES
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from validation.access import AnyUser, hidden_sets
 from validation.models import RubricSet, RubricSetItem, RubricSetMend
 from validation.sets.content import SetCriterion, axis_named, axis_of
 from validation.sets.frames import Frame, FramedCase, Funnel, funnel_of
@@ -139,11 +140,10 @@ def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
 # A set -----------------------------------------------------------------------------------------------------------
 
 
-def rubric_sets(benchmark: Benchmark) -> QuerySet[RubricSet]:
-    """The sets of a benchmark, the newest first."""
-    return (
-        RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by", "source", "drafting_run")
-    )
+def rubric_sets(user: AnyUser, benchmark: Benchmark) -> QuerySet[RubricSet]:
+    """The sets of a benchmark that ``user`` may see (`hidden_sets`), the newest first."""
+    sets = RubricSet.objects.finished().filter(benchmark=benchmark).exclude(pk__in=hidden_sets(user, benchmark))
+    return sets.select_related("created_by", "source", "drafting_run")
 
 
 def items_of(rubric_set: RubricSet) -> QuerySet[RubricSetItem]:

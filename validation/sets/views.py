@@ -17,7 +17,7 @@ from rubrics.generic import generic_criteria
 from rubrics.models import Benchmark, ImportJob
 from rubrics.services import create_import
 from rubrics.tables import csv_of
-from validation.access import get_rubric_set, hidden_sets
+from validation.access import get_rubric_set
 from validation.models import RubricSet
 from validation.sets import comparison, selectors, services
 from validation.sets.forms import FrameForm, PairForm, RubricSetForm, SourceChoice
@@ -32,7 +32,7 @@ SHOWN_KEYS = 20  # of cases that one of two sets lacks
 def rubric_sets(request: SignedInRequest, slug: str) -> HttpResponse:
     """The sets of a benchmark."""
     benchmark = get_benchmark(request.user, slug)
-    sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))
+    sets = selectors.rubric_sets(request.user, benchmark)
     return render(request, "validation/sets/sets.html", {"benchmark": benchmark, "sets": sets})
 
 
@@ -127,7 +127,7 @@ def rubric_set(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         "n_criteria": selectors.criterion_count(row) if row.source_id else 0,
         "page_obj": page,
         "cases": cases,
-        "n_sets": selectors.rubric_sets(row.benchmark).count(),
+        "n_sets": RubricSet.objects.finished().filter(benchmark=row.benchmark_id).count(),
     }
     return render(request, "validation/sets/set.html", context)
 
@@ -186,11 +186,13 @@ def _pair(request: SignedInRequest, slug: str, first: str, second: str) -> tuple
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     """Two sets beside each other; without two sets in the address, the form that chooses them."""
     benchmark = get_benchmark(request.user, slug)
-    sets = list(selectors.rubric_sets(benchmark)[:2])
+    sets = list(selectors.rubric_sets(request.user, benchmark)[:2])
     context: dict[str, object] = {"benchmark": benchmark, "enough": len(sets) == 2}
     if "first" in request.GET and "second" in request.GET:
         first, second = _pair(request, slug, *(request.GET[name].replace("\x00", "") for name in ("first", "second")))
-        context["form"] = PairForm({"first": first.public_id, "second": second.public_id}, benchmark=benchmark)
+        context["form"] = PairForm(
+            {"first": first.public_id, "second": second.public_id}, user=request.user, benchmark=benchmark
+        )
         if first != second:
             result = comparison.compare(first, second)
             context |= {
@@ -205,7 +207,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
         first_id = request.GET.get("first", sets[-1].public_id)
         other = next((row for row in sets if row.public_id != first_id), sets[0])
         initial = {"first": first_id, "second": other.public_id}
-        context["form"] = PairForm(initial=initial, benchmark=benchmark)
+        context["form"] = PairForm(initial=initial, user=request.user, benchmark=benchmark)
     return render(request, "validation/sets/compare.html", context)
 
 

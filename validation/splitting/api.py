@@ -174,7 +174,7 @@ def splitting_runs(request: Request, slug: str) -> Response:
         hidden = access.hidden_splitting_runs(request.user, benchmark)
         return page_of(request, selectors.runs_on(benchmark).exclude(pk__in=hidden), SplittingRunSerializer)
     payload = valid(NewSplittingSerializer(data=request.data))
-    gold = named_set(benchmark, payload["gold"], field="gold")
+    gold = named_set(request.user, benchmark, payload["gold"], field="gold")
     with config_errors():
         run = services.create_run(
             benchmark=benchmark,

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from rubrics.models import Benchmark
@@ -28,11 +29,11 @@ class SplittingForm(RunForm):
         label=_("Rubric set"), help_text=_("Each of its criteria is split into single statements, the gold points.")
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
         self.built: Built | None = None
-        own = [row for row in rubric_sets(benchmark) if row.origin != RubricSet.Origin.SPLIT]
+        own = [row for row in rubric_sets(user, benchmark) if row.origin != RubricSet.Origin.SPLIT]
         own.sort(key=lambda row: row.origin != RubricSet.Origin.GOLD)
         self.known = {row.public_id: row for row in own}
         field = self.fields["gold"]

@@ -68,8 +68,10 @@ def splitting_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``from`` fills in the settings of another run, ``set`` the set."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        return _form_page(request, benchmark, SplittingForm(benchmark=benchmark, initial=_initial(request, slug)))
-    form = SplittingForm(request.POST, benchmark=benchmark)
+        return _form_page(
+            request, benchmark, SplittingForm(user=request.user, benchmark=benchmark, initial=_initial(request, slug))
+        )
+    form = SplittingForm(request.POST, user=request.user, benchmark=benchmark)
     status = 422
     if form.is_valid():
         try:
@@ -106,7 +108,7 @@ def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def splitting_size(request: SignedInRequest, slug: str) -> HttpResponse:
     """The requests that the form would make now, and what they cost at most; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
-    form = SplittingForm(request.POST, benchmark=benchmark)
+    form = SplittingForm(request.POST, user=request.user, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid() and form.built is not None:
         size, budget = size_of(form.built), form.chosen_budget

@@ -113,7 +113,7 @@ def pair_runs(request: Request, slug: str) -> Response:
             benchmark=benchmark,
             groups=_groups(benchmark, payload["groups"]),
             which=payload["which"],
-            sets=named_sets(benchmark, payload["sets"], field="sets"),
+            sets=named_sets(request.user, benchmark, payload["sets"], field="sets"),
             config=payload["config"],
             budget=payload["budget"],
             by=_user(request),

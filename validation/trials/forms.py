@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from validation.models import PairGroup, RubricSet
@@ -44,11 +45,11 @@ class TrialForm(RunForm):
         help_text=_("The same number of trials is repeated with the texts swapped."),
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
         self.built: Built | None = None
-        groups, sets = list(groups_of(benchmark)), list(rubric_sets(benchmark))
+        groups, sets = list(groups_of(benchmark)), list(rubric_sets(user, benchmark))
         self.known_groups: dict[str, PairGroup] = {group.public_id: group for group in groups}
         self.known_sets: dict[str, RubricSet] = {own.public_id: own for own in sets}
         for name, choices in (

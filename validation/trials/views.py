@@ -78,8 +78,10 @@ def pair_run_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``from`` fills in the settings of another run, ``set`` a set to try."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        return _form_page(request, benchmark, TrialForm(benchmark=benchmark, initial=_initial(request, slug)))
-    form = TrialForm(request.POST, benchmark=benchmark)
+        return _form_page(
+            request, benchmark, TrialForm(user=request.user, benchmark=benchmark, initial=_initial(request, slug))
+        )
+    form = TrialForm(request.POST, user=request.user, benchmark=benchmark)
     status = 422
     if form.is_valid():
         try:
@@ -125,7 +127,7 @@ def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def pair_run_size(request: SignedInRequest, slug: str) -> HttpResponse:
     """The requests that the form would make now, by stage, and what they cost at most; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
-    form = TrialForm(request.POST, benchmark=benchmark)
+    form = TrialForm(request.POST, user=request.user, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid() and form.built is not None:
         context |= _size_words(form.built, form)

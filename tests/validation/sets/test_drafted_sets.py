@@ -23,10 +23,10 @@ from rubrics.services.publishing import return_draft, send_to_review
 from scoring.pipelines.runs import replay_run
 from tests.drafting.conftest import nursery, scripted  # noqa: F401  # fixtures
 from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
-from tests.factories import BenchmarkRoleFactory, UserFactory
+from tests.factories import BenchmarkRoleFactory, ResponseFactory, UserFactory
 from tests.scoring.pipelines.verdict_chain import work
 from validation.coverage.services import create_run as begin_coverage
-from validation.models import PointsCorrection, RubricSet, SplittingRun
+from validation.models import PairGroup, PointsCorrection, RubricSet, SplittingRun
 from validation.sets.storing import SetName
 from validation.splitting.services import create_run as begin_splitting
 from validation.splitting.services import freeze
@@ -90,6 +90,64 @@ def test_a_set_is_missing_for_a_reviewer_of_one_of_its_cases(
     assert statuses(other, "Drafted") == {200}
     return_draft(rubric=rubric, reviewer=reviewer, comment="Shorter.", item_comments={}, at=timezone.now())
     assert statuses(reviewer, "Drafted") == {200}
+
+
+def test_a_reviewer_of_one_of_its_cases_begins_no_run_with_it(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+) -> None:
+    """By name and by id it is refused in the words for a set that is not there, and the forms do not offer it."""
+    drafting = nursery.run(scripted.url)
+    for options in ({"name": "Drafted", "run": drafting.public_id}, {"name": "Gold", "track": "gold"}):
+        call_command("rubric_set", benchmark="nursery", stdout=io.StringIO(), **options)
+    drafted = RubricSet.objects.get(name="Drafted")
+    writer, reviewer, other = UserFactory(), UserFactory(), UserFactory()
+    for user in (reviewer, other):
+        BenchmarkRoleFactory(benchmark=nursery.benchmark, user=user, role="researcher")
+    for user in (writer, reviewer):
+        AuthoringRole.objects.create(benchmark=nursery.benchmark, user=user, role="author")
+    rubric = open_draft(case=nursery.cases[0], by=writer, at=timezone.now())
+    items = [replace(item, text=f"{item.text}, put differently") for item in items_in(rubric.draft.content)]
+    save_draft(rubric=rubric, items=items, version=1, client_id=uuid4(), by=writer, at=timezone.now())
+    send_to_review(rubric=rubric, note="Clearer", by=writer, at=timezone.now(), notify=False)
+    PairGroup.objects.create(benchmark=nursery.benchmark, name="Doses", created_at=timezone.now())
+    ResponseFactory(case=nursery.cases[0])
+    orders = [
+        ("splitting-runs", "gold", lambda name: {"gold": name}),
+        ("coverage-runs", "gold", lambda name: {"gold": name, "sets": ["nowhere"]}),
+        ("pair-runs", "sets", lambda name: {"sets": [name], "groups": ["Doses"]}),
+        ("refinements", "sets", lambda name: {"sets": [name], "candidate": "none"}),
+        ("refinements", "upper_bounds", lambda name: {"upper_bounds": [name], "candidate": "none"}),
+        ("refinements/size", "sets", lambda name: {"sets": [name], "candidate": "none"}),
+    ]
+    config = {"endpoint": scripted.url, "model": "made-up"}
+
+    def refused(user: User, name: str) -> list[bool]:
+        """Whether the set is named as missing, by order."""
+        client.force_login(user)
+        said = []
+        for path, field, order in orders:
+            sent = {**order(name), "config": config}
+            response = client.post(f"/api/v1/benchmarks/nursery/{path}/", sent, "application/json")
+            missing = {"line": 0, "field": field, "message": f"There is no rubric set “{name}” in this benchmark."}
+            said.append(response.status_code == 422 and response.json().get("errors") == [missing])
+        return said
+
+    forms = [f"/b/nursery/{name}/new/" for name in ("point-splitting", "rubric-coverage", "pair-runs", "refinement")]
+    forms.append("/b/nursery/rubric-sets/compare/")
+
+    def offered(user: User) -> list[bool]:
+        client.force_login(user)
+        pages = [client.get(form) for form in forms]
+        assert {page.status_code for page in pages} == {200}
+        return [drafted.public_id in page.content.decode() for page in pages]
+
+    for name in ("nowhere", "Drafted", drafted.public_id):
+        assert refused(reviewer, name) == [True] * len(orders), name
+    assert offered(reviewer) == [False] * len(forms)
+    assert refused(other, drafted.public_id) == refused(other, "Drafted") == [False] * len(orders)
+    assert offered(other) == [True] * len(forms)
 
 
 def test_what_was_split_from_it_is_missing_too(

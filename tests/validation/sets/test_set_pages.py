@@ -215,6 +215,7 @@ def test_a_set_is_shown_in_pages_with_as_many_queries_for_many_cases(
     assert ["Of 10." in page for page in (first, second)] == [False, True]
 
 
+@pytest.mark.slow
 def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
     assert "Two rubric sets are needed" in text_of(staff.get(f"{PAGE}compare/"))
     first = import_set(lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": 1}]}), name="one")
