@@ -22,7 +22,7 @@ from consilium.core.limits import (
     MAX_TRACEABILITY_LENGTHS,
 )
 from rubrics.editor.citation import Citation, citation_rows, citations_of, read_citations
-from rubrics.lint.words import PLACEHOLDER, unfilled
+from rubrics.editor.gaps import open_placeholders
 from rubrics.models import Case, RubricItem
 
 MAX_ITEMS = 500
@@ -200,24 +200,29 @@ def digest_for_review(items: Sequence[DraftItem], case: Case) -> str:
     return hashlib.sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def unready(items: Sequence[DraftItem]) -> list[LineError]:
-    """What keeps these items from being a rubric, whatever the benchmark's rules are."""
+def unready(items: Sequence[DraftItem], rubric: int | None = None) -> list[LineError]:
+    """What keeps these items from being a rubric, whatever the benchmark's rules are.
+
+    ``rubric`` is the version (`Rubric.pk`) that they are the draft of: it may keep the placeholders of the version
+    before it, and items of the benchmark's own banks may have placeholders of their own.
+    """
     faults = []
     if not items:
         faults.append(LineError(0, "items", _("The rubric has no criteria yet.")))
     elif all(item.points <= 0 for item in items):
         # Rubric score, Rubric Accuracy and CACS divide by the positive ones.
         faults.append(LineError(0, "points", _("No criterion has positive points, so no score would be defined.")))
+    gaps = open_placeholders([(item.text, item.bank) for item in items], rubric)
     for place, item in enumerate(items, start=1):
         if not item.text.strip():
             faults.append(LineError(place, "text", _("The criterion has no text.")))
-        if item.bank and (gap := PLACEHOLDER.search(item.text)):
-            faults.append(
-                LineError(place, "text", _("“%(quote)s” is a placeholder to fill in.") % {"quote": gap.group()})
+        if place in gaps:
+            message = (
+                _("“%(quote)s” is a placeholder to fill in.")
+                if item.bank
+                else _("“%(quote)s” is a placeholder: fill it in, or write it without brackets.")
             )
-        elif gap := unfilled(item.text):
-            message = _("“%(quote)s” is a placeholder: fill it in, or write it without brackets.")
-            faults.append(LineError(place, "text", message % {"quote": gap.group()}))
+            faults.append(LineError(place, "text", message % {"quote": gaps[place]}))
         if item.points == 0:
             faults.append(LineError(place, "points", _("A criterion must add or deduct at least one point.")))
     return faults

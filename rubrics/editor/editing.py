@@ -50,12 +50,13 @@ def draft_json(draft: RubricDraft, *, case: Case, reader: User) -> dict[str, Any
 def saved_json(draft: RubricDraft, *, case: Case) -> dict[str, Any]:
     """What there is to know of a draft of ``case`` beside its items."""
     items = items_of(draft.content)
+    of_the_items = missing(items, case.benchmark, draft.rubric_id)
     return {
         "draft": draft.rubric_id,  # the versions of each draft count from 1
         "version": draft.version,
         "saved_at": draft.saved_at.isoformat(),
         "saved_by": str(draft.saved_by) if draft.saved_by else "",
-        "missing": [*missing(items, case.benchmark), *_of_the_case(case), *_naming_people(case, items)],
+        "missing": [*of_the_items, *_of_the_case(case), *_naming_people(case, items)],
     }
 
 
@@ -93,9 +94,9 @@ def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:
+def missing(items: Sequence[DraftItem], benchmark: Benchmark, rubric: int | None = None) -> list[dict[str, Any]]:
     """What keeps the rubric from review: half-done criteria, then broken rules; ``line`` 0 is the rubric as a whole."""
-    faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
+    faults = [*unready(items, rubric), *broken_rules(items, rules_of(benchmark))]
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 

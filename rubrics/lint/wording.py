@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from consilium.core.phrases import Phrase
 from rubrics.lint import words
+from rubrics.lint.gaps import BRACKETS, placeholders
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
 from rubrics.lint.stance import sign_remarks
 
@@ -96,14 +97,14 @@ def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False)
 
 
 def _placeholders(item: str, text: str) -> Iterator[Remark]:
-    gap = words.unfilled(text)
-    if gap:
+    if gaps := placeholders(text):
+        gap = gaps[0]
         yield Remark(
             *("placeholder", PROBLEM, item, gap.start(), gap.end()),
             Phrase("“%(quote)s” is a placeholder to fill in.", quote=gap.group()),
             Phrase("Replace it with the wording for this case."),
         )
-    elif match := words.PLACEHOLDER.search(text):
+    elif match := BRACKETS.search(text):
         yield Remark(
             *("placeholder", ADVICE, item, match.start(), match.end()),
             Phrase("“%(quote)s” could be a placeholder to fill in.", quote=match.group()),

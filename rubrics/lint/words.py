@@ -119,29 +119,3 @@ FAULTY = re.compile(
     re.IGNORECASE,
 )
 ZH_FAULTY = re.compile(r"^\s*(?:回答|回复|答复|模型|应答)?(?:中)?(遗漏|忽略|忽视|错误地|误将|误把|捏造|编造|未能)")
-# In a text from the bank, anything in brackets is a gap to fill.
-PLACEHOLDER = re.compile(r"\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】|\{[^{}\n]{1,60}\}|_{3,}")
-_UNITS = frozenset(
-    _listed("min hour hours day days week weeks month months year years mol mmol mosm kcal mmhg cells sic")
-)
-
-_PART = re.compile(r"(?:[^\W\d_]|[-'’.])+|\d{1,2}")
-
-
-def unfilled(text: str) -> re.Match[str] | None:
-    """The first gap in an author's own text: “[drug]”, “___”.
-
-    Units, ions, isotopes and abbreviations in brackets are none: “[mL/min]”, “[K+]”, “[18F]FDG”, “[INR]”.
-    """
-    return next((gap for gap in PLACEHOLDER.finditer(text) if "_" in gap.group() or _names(gap.group()[1:-1])), None)
-
-
-def _names(inside: str) -> bool:
-    parts = re.split(r"[\s/,;:，、；：]+", inside.strip(" .…"))
-    return all(_PART.fullmatch(part) for part in parts) and any(_is_noun(part) for part in parts)
-
-
-def _is_noun(part: str) -> bool:
-    if re.search("[\u4e00-\u9fff]", part) or part in ("XXX", "TBD"):
-        return True
-    return part.lower() not in _UNITS and len(part) > (3 if part.isupper() else 2)

@@ -63,7 +63,7 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
     ``privacy=False`` where many are listed: privacy takes queries for each rubric, and is checked when one is sent.
     """
     case = rubric.case
-    faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark))]
+    faults = [*unready(items, rubric.pk), *broken_rules(items, rules_of(case.benchmark))]
     if privacy:
         faults += unready_content(case)
         faults += [LineError(0, "privacy", str(finding)) for finding in open_findings(case, items)]

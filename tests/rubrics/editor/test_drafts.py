@@ -80,6 +80,17 @@ def test_a_gap_that_the_bank_left_is_not_ready() -> None:
         ("States the [DOSE, in mg/day]", "[DOSE, in mg/day]"),
         ("说明【药物】的剂量", "【药物】"),
         ("Names [XXX]", "[XXX]"),
+        ("Names [X] and [INR]", "[X]"),
+        ("States [TBD]", "[TBD]"),
+        ("States the [lab] value of [lab value in mg/dL]", "[lab value in mg/dL]"),
+        ("Advises [insert the advice here]", "[insert the advice here]"),
+        ("Advises [Fill in: advice]", "[Fill in: advice]"),
+        ("Names [life-threatening diagnosis]", "[life-threatening diagnosis]"),  # of the consensus bank
+        ("Asks for the [symptoms]", "[symptoms]"),
+        ("States the [patient's age]", "[patient's age]"),
+        ("建议[请填写剂量]", "[请填写剂量]"),
+        ("说明[药物名称]的剂量", "[药物名称]"),
+        ("说明[指南及年份]", "[指南及年份]"),
     ],
 )
 def test_a_gap_in_an_authors_own_text_is_not_ready(text: str, gap: str) -> None:
@@ -94,10 +105,20 @@ def test_a_gap_in_an_authors_own_text_is_not_ready(text: str, gap: str) -> None:
         *("Asks for the eGFR [mL/min]", "Asks for the eGFR [mL/min/1.73 m2]", "Asks for the lactate [mmol/L]"),
         *("Names a low [K+] and a low [Na]", "Notes that [HCO3-] is low", "Recommends [18F]FDG PET"),
         *("Names the target [INR]", "Cites the trial [1, 2]", "Gives the range [0.5–2]", "States the age [years]"),
+        *("Asks for vitamin D [nmol/L]", "Asks for the hormone [pmol/L]", "Asks for bilirubin [µmol/L] [umol/L]"),
+        *("Asks for potassium [mEq/L] and TSH [mIU/L]", "Gives the pressure [kPa]", "Gives the dose [mcg]"),
+        *("States the pulse [bpm]", "States the pulse [beats/min]", "Names 10 [units]", "Names the disease [COPD]"),
+        *("Names the germ [MRSA]", "Names the drug [NSAID]", "Names the value [eGFR]", "Names the drug [see note]"),
+        *(
+            "Names the drug [ref 3]",
+            "Names paracetamol [or ibuprofen]",
+            "Cites [the guideline on stroke](http://a.org)",
+        ),
+        *("Cites [guideline](https://example.org)", "说明血压 [收缩压低于 90]", "Names the age [age 65 or older]"),
         *("Names the drug (apixaban)", "Quotes “it hurted [sic]”", "说明血钾 [mmol/L]"),
     ],
 )
-def test_units_and_ions_in_brackets_are_no_gaps(text: str) -> None:
+def test_ordinary_text_in_brackets_is_no_gap(text: str) -> None:
     assert unready([DraftItem("a", text, 5)]) == []
 
 

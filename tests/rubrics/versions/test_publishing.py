@@ -20,7 +20,8 @@ from accounts.models import Notification, User
 from annotation.models import Assignment, Decision
 from consilium.core.errors import Conflict, DomainError
 from rubrics.editor.draft_content import DraftItem, items_of
-from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, RevisionRequest, Rubric
+from rubrics.editor.editing import saved_json
+from rubrics.models import AuthoringRole, Bank, BankItem, Benchmark, Case, Criterion, RevisionRequest, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import (
     NotReady,
@@ -391,6 +392,38 @@ def test_a_placeholder_is_neither_sent_nor_published_and_problems_are_listed(cas
     assert refused.status_code == 422
     assert f"Criterion 2: {words}" in strip(refused.content.decode())
     assert Rubric.objects.get(pk=rubric.pk).status == "in_review"
+
+
+@pytest.mark.slow
+def test_a_criterion_that_was_published_with_a_placeholder_is_carried_on_as_long_as_its_text_stays() -> None:
+    case = CaseFactory(rubric=[5, 3], rubric__texts=["Names [drug] as the cause.", "Asks the age."])
+    writer = author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text="Names [drug] as a cause."), items[1]], writer)
+    with pytest.raises(NotReady) as refused:
+        send(rubric, writer)
+    words = "“[drug]” is a placeholder: fill it in, or write it without brackets."
+    assert [(fault.line, fault.message) for fault in refused.value.errors] == [(1, words)]
+    assert [row["message"] for row in saved_json(rubric.draft, case=case)["missing"]] == [words]
+    write(rubric, [items[0], replace(items[1], text="Asks the age in years.")], writer)
+    assert saved_json(rubric.draft, case=case)["missing"] == []
+    assert send(rubric, writer).status == "in_review"
+
+
+def test_brackets_of_an_own_banks_item_are_placeholders(case: Case) -> None:
+    bank = Bank.objects.create(benchmark=case.benchmark, slug="own", title="Own", created_at=timezone.now())
+    text = {"en": "Names [class of antibiotics] for the patient."}
+    BankItem.objects.create(bank=bank, key="k1", section="evidence", text=text)
+    writer = author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    new = DraftItem("n", "Names [class of antibiotics] at 2 [mmol/L].", 5, bank="own/k1")
+    write(rubric, [*items, new], writer)
+    with pytest.raises(NotReady) as refused:
+        send(rubric, writer)
+    words = "“[class of antibiotics]” is a placeholder to fill in."
+    assert [(fault.line, fault.message) for fault in refused.value.errors] == [(4, words)]
+    write(rubric, [*items, replace(new, text="Names penicillins at 2 [mmol/L].")], writer)
+    assert send(rubric, writer).status == "in_review"
 
 
 def test_a_published_erratum_counts_in_place_of_its_case(case: Case) -> None:
