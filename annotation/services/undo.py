@@ -68,9 +68,12 @@ def undo_submit(*, assignment: Assignment, annotator: User, at: datetime) -> Non
 
 
 def undo_submit_until(assignment: Assignment, at: datetime) -> datetime | None:
-    """Until when the annotator may undo the submission; None where the time is over or its state does not allow it."""
-    since = assignment.submitted_at
-    if since is None or assignment.status not in (Assignment.Status.SUBMITTED, Assignment.Status.ACCEPTED):
+    """Until when the annotator may undo the submission; None where the time is over or its state does not allow it.
+
+    Nothing in it tells that a checker has claimed the work, which the annotator is not to know: `undo_submit` refuses.
+    """
+    since, status = assignment.submitted_at, Assignment.Status
+    if since is None or assignment.status not in (status.SUBMITTED, status.IN_CHECK, status.ACCEPTED):
         return None
     if assignment.batch.status != Batch.Status.OPEN:
         return None

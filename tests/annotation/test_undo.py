@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Notification, User
 from annotation import access, services
-from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Membership, Ruling
 from annotation.selectors.ratings import group_ratings
 from annotation.todo import todos
 from consilium.core.errors import Conflict
@@ -66,7 +69,7 @@ def test_submitted_work_goes_back_with_all_its_decisions() -> None:
     assert first_of(workshop).status == "submitted"
 
 
-def test_the_page_of_the_response_offers_undo_as_long_as_it_is_possible() -> None:
+def test_the_page_of_the_response_offers_undo_for_a_minute_whether_or_not_a_checker_has_claimed_it() -> None:
     workshop = build_workshop(check_policy="all")
     row = workshop.queue()[0]
     decide(row)
@@ -77,12 +80,45 @@ def test_the_page_of_the_response_offers_undo_as_long_as_it_is_possible() -> Non
         return "data-undo-submission" in page
 
     assert offers()
+    # That a checker has claimed it is not shown: the page stays the same, and undoing is refused.
     claim(workshop)
-    assert not offers()
+    assert offers()
+    assert undo(workshop.annotator, row.public_id).status_code == 409
     services.release_check(assignment=first_of(workshop), checker=workshop.checker)
     assert offers()
     Assignment.objects.filter(pk=row.pk).update(submitted_at=timezone.now() - timedelta(seconds=61))
     assert not offers()
+
+
+def test_the_page_offers_no_undo_to_who_has_left_the_group() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = workshop.queue()[0]
+    decide(row)
+    membership = Membership.objects.get(user=row.annotator, group=workshop.group)
+    services.set_member_active(membership=membership, active=False)
+    page = signed_in(workshop.annotator).get(f"/work/{row.public_id}/")
+    assert page.status_code == 200
+    assert "data-undo-submission" not in page.content.decode()
+
+
+def test_notifications_are_locked_in_the_same_order_when_a_conflict_opens_and_when_it_is_withdrawn() -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3)
+
+    def readers(queries: CaptureQueriesContext) -> list[int]:
+        """Who reads the notifications that are locked, in this order."""
+        locks = [row["sql"] for row in queries if "accounts_notification" in row["sql"] and "FOR NO KEY" in row["sql"]]
+        users = [
+            re.search(r'"user_id" IN \((\d+)\)', sql) for sql in locks if "conflict:" in sql or "adjudicate:" in sql
+        ]
+        return [int(match.group(1)) for match in users if match]
+
+    with CaptureQueriesContext(connection) as opening:
+        workshop.conflict()
+    response = workshop.queue()[0].response_id
+    last = Assignment.objects.filter(response=response).order_by("-accepted_at").select_related("annotator")[0]
+    with CaptureQueriesContext(connection) as withdrawing:
+        services.undo_submit(assignment=last, annotator=last.annotator, at=timezone.now())
+    assert readers(opening) == readers(withdrawing) == [workshop.admin.pk, workshop.adjudicator.pk]
 
 
 def test_work_of_a_second_round_goes_back_as_returned() -> None:
