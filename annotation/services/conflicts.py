@@ -176,9 +176,10 @@ def withdraw_conflict_within(*, response: Response, rubric: Rubric, group: Exper
         return
     if row.adjudicator_id is not None or row.created_at != at or row.rulings.exists():
         raise Conflict(str(TOO_LATE))
+    # In the order in which `open_conflicts_within` locks the notifications.
+    withdraw_notice_of_conflict(benchmark=group.benchmark, at=row.created_at)
     withdraw_notice_of_adjudicators(opened=Adjudication.objects.filter(pk=row.pk), at=row.created_at)
     row.delete()
-    withdraw_notice_of_conflict(benchmark=group.benchmark, at=row.created_at)
 
 
 def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tuple[int, int]]:
