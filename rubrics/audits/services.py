@@ -219,6 +219,8 @@ def put_back(*, item: AuditItem, auditor: User) -> None:
 
     ``taken_at`` stays: it says when the case was last claimed.
     """
+    # The item is locked before the audit, as in `finish`.
+    AuditItem.objects.select_for_update().get(pk=item.pk)
     # A closed audit keeps what was saved.
     if CaseAudit.objects.select_for_update(no_key=True).get(pk=item.audit_id).status != CaseAudit.Status.OPEN:
         raise AuditClosed(_("This audit is closed. Your saved entries are kept."))

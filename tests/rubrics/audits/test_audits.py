@@ -6,11 +6,13 @@ import csv
 import io
 import itertools
 import json
+import re
 import threading
 
 import pytest
 from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -148,6 +150,19 @@ def test_auditors_who_take_at_once_get_different_cases_and_nobody_their_own() ->
     assert len(taken) == 8 and None not in taken
     assert {item.case.key for item in taken if item} == {"case 1", "case 2", "case 3", "case 4"}
     assert take_case(auditor=auditor_of(benchmark), benchmark=benchmark, at=AT) == audit.items.get(case=wrote)
+
+
+@pytest.mark.django_db
+def test_a_release_locks_the_case_before_the_audit_as_a_submission_does(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    _benchmark, item, _client = audit_form
+    assert item.auditor is not None
+    with CaptureQueriesContext(connection) as queries:
+        put_back(item=item, auditor=item.auditor)
+    locks = [query["sql"] for query in queries if "FOR UPDATE" in query["sql"] or "FOR NO KEY UPDATE" in query["sql"]]
+    tables = [re.search(r'FROM "(\w+)"', sql).group(1) for sql in locks]  # type: ignore[union-attr]
+    assert tables == ["rubrics_audititem", "rubrics_caseaudit"]
 
 
 @pytest.mark.django_db
