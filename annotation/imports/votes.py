@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.services.conflicts import Opened, open_group_conflicts
 from annotation.services.rules import readable_constraint_errors
-from annotation.services.staff_notices import notify_of_conflicts
+from annotation.services.staff_notices import notify_adjudicators, notify_of_conflicts
 from consilium.core.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
 from rubrics.models import Response, RubricItem
@@ -62,7 +62,7 @@ class VoteWriter:
     """Collects the votes of a file, compares them with the stored ones, and writes the new ones as one closed batch.
 
     ``conflicts`` are then the conflicts within the group that the import opened, as closing a batch does. The admins
-    are notified of them.
+    and the adjudicators are notified of them.
     """
 
     def __init__(self, group: ExpertGroup, faults: Faults, *, by: User | None, at: datetime, rater_field: str) -> None:
@@ -114,6 +114,7 @@ class VoteWriter:
             self.conflicts = open_group_conflicts(group=self.group, works=works, at=self.at)
         if self.conflicts.responses:
             notify_of_conflicts(benchmark=self.group.benchmark, count=self.conflicts.responses, at=self.at)
+            notify_adjudicators(opened=self.conflicts.adjudications, at=self.at)
         self.created = sum(len(sheet) for sheets in self._sheets.values() for sheet in sheets.values())
 
     # Stored votes -------------------------------------------------------------------------------------------------

@@ -115,13 +115,22 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """How many conflicts were opened: the number of ``criteria``, and of the ``responses`` that they are on."""
+    """How many conflicts were opened: the number of ``criteria``, and of the ``responses`` that they are on.
+
+    ``ids``: the adjudications (`Adjudication.pk`) that are new, or open again with more criteria.
+    """
 
     responses: int = 0
     criteria: int = 0
+    ids: frozenset[int] = frozenset()
 
     def __add__(self, other: Opened) -> Opened:
-        return Opened(self.responses + other.responses, self.criteria + other.criteria)
+        return Opened(self.responses + other.responses, self.criteria + other.criteria, self.ids | other.ids)
+
+    @property
+    def adjudications(self) -> QuerySet[Adjudication]:
+        """Those adjudications."""
+        return Adjudication.objects.filter(pk__in=self.ids)
 
 
 def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime) -> None:
@@ -132,8 +141,7 @@ def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGr
     opened = open_group_conflicts(group=group, works={(response.pk, rubric.pk)}, at=at)
     if opened.responses:
         notify_of_conflicts(benchmark=group.benchmark, count=opened.responses, at=at)
-        rows = Adjudication.objects.filter(response=response, rubric=rubric, group=group, other_group=None)
-        notify_adjudicators(opened=rows, at=at)
+        notify_adjudicators(opened=opened.adjudications, at=at)
 
 
 @transaction.atomic
@@ -219,14 +227,19 @@ def _adjudicate(group: ExpertGroup, divided: Sequence[Divided], at: datetime) ->
         if (each.response, each.rubric) not in known
     ]
     Adjudication.objects.bulk_create(new, batch_size=1000)
-    opened = Opened(len(new), sum(len(row.criteria) for row in new))
+    opened = _opened(new)
     for each in divided:
         row = known.get((each.response, each.rubric))
         added = set(each.criteria) - set(row.criteria) if row else set()
         if row and added:
             _reopen(row, each)
-            opened += Opened(1, len(added))
+            opened += Opened(1, len(added), frozenset([row.pk]))
     return opened
+
+
+def _opened(rows: Sequence[Adjudication]) -> Opened:
+    """What new adjudications, just stored, are."""
+    return Opened(len(rows), sum(len(row.criteria) for row in rows), frozenset(row.pk for row in rows))
 
 
 def _reopen(row: Adjudication, divided: Divided) -> None:
@@ -258,10 +271,11 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
         status=Assignment.Status.ACCEPTED
     )
     left = BatchItem.objects.filter(Exists(accepted), batch=batch).filter(Exists(unfinished) | Exists(without))
+    opened = Opened()
     for item in left.select_related("response", "rubric", "batch__group"):
         # The admin who closes the batch sees the conflicts on its page, and gets no notification.
-        open_group_conflicts(group=item.batch.group, works={(item.response_id, item.rubric_id)}, at=at)
-    notify_adjudicators(opened=_opened_at(at).filter(group=batch.group_id, other_group=None), at=at)
+        opened += open_group_conflicts(group=item.batch.group, works={(item.response_id, item.rubric_id)}, at=at)
+    notify_adjudicators(opened=opened.adjudications, at=at)
 
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:
@@ -274,7 +288,7 @@ def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Bat
 def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime) -> int:
     """Open an adjudication for each response on which two groups' final decisions differ; returns how many are new."""
     opened = open_between(group=group, other=other, at=at)[0]
-    notify_adjudicators(opened=_opened_at(at).filter(group=group, other_group=other), at=at)
+    notify_adjudicators(opened=opened.adjudications, at=at)
     return opened.responses
 
 
@@ -344,12 +358,7 @@ def open_between(
             )
         )
     Adjudication.objects.bulk_create(rows, batch_size=1000)
-    return Opened(len(rows), sum(len(row.criteria) for row in rows)), len(left_out)
-
-
-def _opened_at(at: datetime) -> QuerySet[Adjudication]:
-    """The conflicts that the step at ``at`` opened anew."""
-    return Adjudication.objects.filter(created_at=at, status=Adjudication.Status.OPEN)
+    return _opened(rows), len(left_out)
 
 
 def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
@@ -394,7 +403,7 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
     opened = sum([*within.values(), *(pair.opened for pair in between)], Opened())
     if opened.responses:
         notify_of_conflicts(benchmark=benchmark, count=opened.responses, at=at)
-        notify_adjudicators(opened=_opened_at(at).filter(group__benchmark=benchmark), at=at)
+        notify_adjudicators(opened=opened.adjudications, at=at)
     return within, between
 
 

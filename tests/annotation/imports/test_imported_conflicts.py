@@ -253,6 +253,31 @@ def test_admins_are_notified_of_conflicts_that_an_import_or_the_command_opens(
 
 
 @pytest.mark.slow
+def test_adjudicators_are_notified_of_conflicts_that_an_import_or_the_command_opens_or_adds_to(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    group = ExpertGroupFactory(benchmark=benchmark, name="A", annotators=0)
+    judge = member(group, "adjudicator")
+    notice = Notification.objects.filter(user=judge, kind=Notification.Kind.CONFLICT)
+    load(tmp_path, rows("P1", {"a": "+++", "b": "++-"}) + rows("P2", {"a": "+-+", "b": "+++"}))
+    assert notice.get().values == {"what": "adjudicate", "count": 2}
+    # Both are settled; one opens again by a file with a criterion more, and then by the command.
+    for row in Adjudication.objects.all():
+        row.status, row.finished_at, row.adjudicator = "done", row.created_at, judge
+        row.save()
+    notice.all().delete()
+    load(tmp_path, rows("P3", {"a": "-", "b": "++-"}))
+    assert queue() == {"a": [1, 2]}
+    assert notice.get().values == {"what": "adjudicate", "count": 1}
+    row = Adjudication.objects.get(response__case__key="a")
+    row.criteria, row.status, row.finished_at = [by_position(row, 2)], "done", row.created_at
+    row.save()
+    notice.all().delete()
+    assert "within groups: 1 conflict on 1 response opened" in open_conflicts()
+    assert notice.get().values == {"what": "adjudicate", "count": 1}
+
+
+@pytest.mark.slow
 def test_the_command_opens_what_was_imported_before_and_between_groups(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++", "c": "+++"}) + rows("P2", {"a": "--+", "b": "+++"}))
     load(tmp_path, rows("Q1", {"a": "-++", "b": "-+-", "c": "+++", "d": "+++"}), group="B")
