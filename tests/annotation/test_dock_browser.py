@@ -154,6 +154,32 @@ def can_t_assess(page: Page, note: str) -> None:
     field.press_sequentially(note)
 
 
+# Safari on a phone takes the focus from a field when a button is tapped, and does not give it to the button.
+UNFOCUSED_TAPS = """() => document.addEventListener("mousedown", (event) => {
+    event.preventDefault();
+    document.activeElement.blur();
+})"""
+FOCUSED = """() => {
+    window.focused = [];
+    document.addEventListener("focusin", ({ target }) => window.focused.push(target.dataset.number ?? target.tagName));
+}"""
+
+
+def test_a_tap_on_a_button_of_the_same_criterion_does_not_leave_it_where_taps_give_no_focus(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 4, explain_cannot_assess=True)
+    page = new_page(workshop.annotator, viewport=PHONE, has_touch=True)
+    open_criteria(page, workshop.queue()[0])
+    page.evaluate(UNFOCUSED_TAPS)
+    name = page.locator("[data-dock-name]")
+    can_t_assess(page, "No dose.")
+    page.evaluate(FOCUSED)
+    page.locator(".criterion.current [data-do=evidence]").tap()
+    expect(page.locator(".toast")).to_contain_text("criterion 1")
+    expect(page.locator(".criterion").first.locator("[data-note-edit]")).to_have_attribute("hidden", "")
+    assert "2" not in page.evaluate("window.focused")
+    expect(name).to_have_text("Criterion 1")
+
+
 def test_the_note_that_is_asked_for_leads_on_by_touch_and_no_press_replaces_its_outcome(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=[1] * 8, explain_cannot_assess=True)
     row = workshop.queue()[0]

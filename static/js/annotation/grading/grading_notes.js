@@ -6,7 +6,7 @@ import { currentRow, following, idOf, rowInSight, select } from "../shared/crite
 import { change } from "./grading_deciding.js";
 import { sheet } from "./grading_sheet.js";
 import { isStacked, showView } from "../shared/panes.js";
-import { afterPress } from "../shared/press.js";
+import { afterPress, isPressedWithin } from "../shared/press.js";
 import { decisionOf, extraOf, showExtra } from "../shared/rows.js";
 
 const KEEP_MS = 1500;
@@ -118,7 +118,8 @@ document.addEventListener("focusout", (event) => {
   settleNote(field); // at once: an outcome that is pressed next shows the decision anew, with the note that it has
   // In a narrow window the bar would still decide this criterion, when the person has gone on to the response.
   const { relatedTarget } = event;
-  const isLeft = !(relatedTarget instanceof Node && rowAround(field).contains(relatedTarget));
+  const row = rowAround(field);
+  const isLeft = !(relatedTarget instanceof Node && row.contains(relatedTarget)) && !isPressedWithin(row);
   afterPress(() => closeNote(field, { goesOn: isStacked() && isLeft }));
 });
 document.addEventListener("keydown", (event) => {

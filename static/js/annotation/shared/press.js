@@ -3,6 +3,8 @@
    what folds and unfolds rows waits until the button is up. */
 
 let pressed = false;
+/** @type {EventTarget | null} */
+let pressTarget = null;
 /** @type {(() => unknown)[]} */
 let deferred = [];
 
@@ -10,8 +12,18 @@ export function isPressed() {
   return pressed;
 }
 
+/**
+ * Safari on a phone does not focus the button that is tapped: a field that loses the focus does not learn where to.
+ * @param {Element} element
+ * @returns {boolean} whether a button or a finger is down on it or within it
+ */
+export function isPressedWithin(element) {
+  return pressed && pressTarget instanceof Node && element.contains(pressTarget);
+}
+
 export function endPress() {
   pressed = false;
+  pressTarget = null;
   const waiting = deferred;
   deferred = [];
   for (const work of waiting) work();
@@ -27,8 +39,9 @@ export function afterPress(work) {
 for (const name of ["pointerdown", "mousedown"]) {
   document.addEventListener(
     name,
-    () => {
+    ({ target }) => {
       pressed = true;
+      pressTarget = target;
     },
     true,
   );
