@@ -446,6 +446,17 @@ def test_a_submission_is_undone_for_half_a_minute_by_its_message_and_then_on_its
     expect(page.locator("#submit")).to_be_visible()
     row.refresh_from_db()
     assert row.status == "draft"
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/$"))
+    expect(button).to_be_visible()
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    expect(button).to_be_visible()
+    page.locator("[data-undo-submission]").click()  # the message does not offer what this has undone
+    expect(page.locator(".toast", has_text="Submission undone.")).to_be_visible()
+    expect(page.locator("#submit")).to_be_visible()
+    expect(button).to_have_count(0)
 
 
 def test_the_pointer_and_the_focus_keep_the_message_with_undo(patient_page: NewPage) -> None:

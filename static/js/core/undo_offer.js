@@ -80,8 +80,10 @@ export function takeUndo() {
 /** @param {string} url of the endpoint that undoes a step; the page that it answers with is opened */
 export async function undo(url) {
   const { status, body } = await ask("POST", url, {});
-  if (status === 200) location.assign(body.url);
-  else toast(body?.detail ?? wordsOf("page-words")(status ? "failed" : "lost"), "error");
+  if (status === 200) {
+    if (offer?.url === url) endOffer(); // a button of the page has undone the same step
+    location.assign(body.url);
+  } else toast(body?.detail ?? wordsOf("page-words")(status ? "failed" : "lost"), "error");
 }
 
 /* The key U, as on the page of the step. A page with keys of its own has prevented the event by then. */
