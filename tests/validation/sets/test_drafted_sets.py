@@ -126,13 +126,13 @@ def test_a_reviewer_of_one_of_its_cases_begins_no_run_with_it(
     def refused(user: User, name: str) -> list[bool]:
         """Whether the set is named as missing, by order."""
         client.force_login(user)
-        said = []
+        refusals = []
         for path, field, order in orders:
             sent = {**order(name), "config": config}
             response = client.post(f"/api/v1/benchmarks/nursery/{path}/", sent, "application/json")
             missing = {"line": 0, "field": field, "message": f"There is no rubric set “{name}” in this benchmark."}
-            said.append(response.status_code == 422 and response.json().get("errors") == [missing])
-        return said
+            refusals.append(response.status_code == 422 and response.json().get("errors") == [missing])
+        return refusals
 
     forms = [f"/b/nursery/{name}/new/" for name in ("point-splitting", "rubric-coverage", "pair-runs", "refinement")]
     forms.append("/b/nursery/rubric-sets/compare/")
