@@ -164,7 +164,7 @@ def test_a_setting_that_cannot_be_used_is_named_at_its_field(
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     refused = client_of(answered).post(f"{BASE}new/chat/", chat_form(**changes))
     assert refused.status_code == 422
-    errors = re.search(rf'<ul class="errors" id="id_{field}_error">(.*?)</ul>', refused.content.decode(), re.S)
+    errors = re.search(rf'<ul\s+class="errors"\s+id="id_{field}_error"\s*>(.*?)</ul>', refused.content.decode(), re.S)
     assert errors is not None
     assert message in errors[1]
     assert refused.content.decode().count('class="errors"') == 1
