@@ -23,7 +23,8 @@ class User(AbstractUser):
     """A person. ``username`` is internal and never shown; people sign in with their e-mail address.
 
     A rater whose decisions were made elsewhere is a user without an address or a usable password.
-    ``is_staff`` lets a user create benchmarks; it gives no access to anybody else's.
+    ``is_staff`` lets a user create benchmarks; it gives no access to anybody else's. ``is_superuser`` makes an operator
+    of the server: see `is_operator`.
     """
 
     name = models.CharField(_("name"), max_length=MAX_PERSON_NAME_LENGTH, blank=True)
@@ -62,6 +63,11 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.name or self.email or "Imported rater"
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the user runs the server: they read its state and its records, but the contents of no benchmark."""
+        return self.is_active and self.is_superuser
 
     @property
     def is_invited(self) -> bool:
@@ -243,3 +249,43 @@ class NotificationSetting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}, {self.kind}: {self.delivery}"
+
+
+class SecurityEvent(models.Model):
+    """One line of the security log: a sign-in, a change of credentials or rights, and the like.
+
+    ``kind`` is a key of `accounts.security_kinds.KINDS`. ``user`` is the account that the event is about; it is empty
+    where no account has the address that was typed, which is not stored. ``by`` is who did it; it is empty for commands
+    and for people who are not signed in. ``scope`` is the slug of a benchmark, if the event belongs to one. ``values``
+    are facts for the words of the kind, never a password, token, code or link. Nobody can change or delete a row.
+    """
+
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=40)
+    user = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="security_events")
+    by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    scope = models.CharField(max_length=MAX_SLUG_LENGTH, blank=True)
+    address = models.GenericIPAddressField(null=True)
+    browser = models.CharField(max_length=200, blank=True)  # the header User-Agent, cut
+    values = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        indexes = [
+            models.Index(fields=["-at", "-id"], name="accounts_security_log"),
+            models.Index(fields=["user", "-at"], name="accounts_security_user"),
+            models.Index(fields=["scope", "-at"], name="accounts_security_scope", condition=~models.Q(scope="")),
+        ]
+        triggers = [
+            pgtrigger.Protect(name="on_record", operation=pgtrigger.Update | pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="no_truncate",
+                level=pgtrigger.Statement,
+                when=pgtrigger.Before,
+                operation=pgtrigger.Truncate,
+                func="RAISE EXCEPTION 'The security log cannot be truncated';",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.at:%Y-%m-%d %H:%M}"

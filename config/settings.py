@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "validation",
     "agreement",
     "releases",
+    "operations",
     "demo",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -43,4 +43,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.urls")),
     path("", include("agreement.urls")),
     path("", include("releases.urls")),
+    path("", include("operations.urls")),
 ]

@@ -64,7 +64,7 @@ def new_setup_code(*, at: datetime) -> str:
 def make_first_account(
     *, code: str, email: str, name: str, password: str, language: str, time_zone: str, at: datetime
 ) -> User:
-    """The first account, which may make benchmarks; the form validated the fields.
+    """The first account: an operator, who may make benchmarks. The form validated the fields.
 
     `WrongCode` where ``code`` is not the last one; its case, blanks and hyphens do not matter. `Conflict` where
     somebody has an account by now.
@@ -77,9 +77,9 @@ def make_first_account(
         raise WrongCode
     user = person_of(email=email, name=name)
     user.language, user.time_zone, user.last_login = language, time_zone, at
-    user.is_staff = True
+    user.is_staff = user.is_superuser = True
     user.set_password(password)
-    user.save(update_fields=["language", "time_zone", "last_login", "is_staff", "password"])
+    user.save(update_fields=["language", "time_zone", "last_login", "is_staff", "is_superuser", "password"])
     logger.info("The first account was made", extra={"user": user.pk})
     return user
 

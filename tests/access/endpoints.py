@@ -109,6 +109,12 @@ ENDPOINTS |= {
     "accounts:first-run": Endpoint(EVERYBODY, framework=True),
 }
 
+# The server ------------------------------------------------------------------------------------------------------
+OPERATORS = frozenset({"superuser"})
+ENDPOINTS |= {
+    "operations:status": Endpoint(OPERATORS),
+}
+
 # Rubrics ---------------------------------------------------------------------------------------------------------
 a_case = of(public_id=lambda world: world.case.public_id)
 a_draft_case = of(public_id=lambda world: world.draft_case.public_id)

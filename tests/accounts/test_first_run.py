@@ -50,12 +50,12 @@ def test_until_there_is_an_account_every_page_leads_to_the_one_that_makes_it(cli
     assert "no-store" in answer["Cache-Control"]
 
 
-def test_the_code_makes_one_account_that_may_make_benchmarks(client: Client, code: str) -> None:
+def test_the_code_makes_one_account_of_an_operator_who_may_make_benchmarks(client: Client, code: str) -> None:
     typed = code.replace("-", " ").lower()
     answer = client.post(PAGE, {**PERSON, "code": typed}, follow=True)
     assert "New benchmark" in answer.content.decode()
     user = User.objects.get()
-    assert (user.email, user.name, user.is_staff, user.is_superuser) == ("ada@example.org", "Ada", True, False)
+    assert (user.email, user.name, user.is_staff, user.is_superuser) == ("ada@example.org", "Ada", True, True)
     assert user.time_zone == "Asia/Shanghai"
     assert Client().login(email="ada@example.org", password=PERSON["password"])
     assert not SetupCode.objects.exists()

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     """Makes an account, or changes an existing one."""
 
     help = (
-        "Make an account, or set the password and the leave to make benchmarks of one that is there. "
+        "Make an account, or set the password and the rights of one that is there. "
         "The password is asked for, or read from the environment variable PASSWORD."
     )
 
@@ -30,10 +30,15 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="")
         parser.add_argument("--creates-benchmarks", action="store_true", help="let them make benchmarks")
         parser.add_argument(
+            "--operator", action="store_true", help="let them see the state and the records of the server"
+        )
+        parser.add_argument(
             "--no-password", action="store_true", help='leave it to "Forgot your password?", or to password_link'
         )
 
-    def handle(self, *, email: str, name: str, creates_benchmarks: bool, no_password: bool, **options: Any) -> None:
+    def handle(
+        self, *, email: str, name: str, creates_benchmarks: bool, operator: bool, no_password: bool, **options: Any
+    ) -> None:
         """Write all of it or nothing."""
         password = None if no_password else os.environ.get("PASSWORD") or getpass.getpass()
         try:
@@ -44,6 +49,8 @@ class Command(BaseCommand):
                     person.set_password(password)
                 if creates_benchmarks:
                     person.is_staff = True
+                if operator:
+                    person.is_superuser = True
                 person.save()
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
