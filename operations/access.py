@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import Http404
 from django.http.response import HttpResponseBase
 
-from consilium.core.htmx import View, signed_in
+from consilium.core.htmx import SignedInRequest, View, signed_in
 
 
 def operators_only(view: View) -> View:
@@ -16,7 +16,7 @@ def operators_only(view: View) -> View:
 
     @wraps(view)
     @signed_in
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_operator:
             raise Http404
         return view(request, *args, **kwargs)
