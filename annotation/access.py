@@ -221,6 +221,7 @@ def own_pools(user: AnyUser) -> QuerySet[Batch]:
 
 
 def _may_check(user: AnyUser) -> Q:
+    # A trigger enters every annotator of a response as involved in it, so this leaves out a checker's own work, too.
     other_part = Involvement.objects.filter(
         Q(response=OuterRef("response"), user=user.pk) & ~Q(part=Part.CHECKER, group=OuterRef("batch__group"))
     )
@@ -242,7 +243,6 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
         .filter(purpose=Assignment.Purpose.WORK)  # work that is compared with a key needs no check
         .filter(case__excluded_at=None)
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
-        .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)
         .exclude(unread & ~Q(checker=user.pk))  # what they sent back is theirs, whatever they read now
     )
@@ -281,7 +281,7 @@ def get_missed_check(user: AnyUser, public_id: str) -> Assignment:
     """A check that this checker could have claimed if another checker had not been quicker; 404 for any other."""
     rows = Assignment.objects.filter(_may_check(user), purpose=Assignment.Purpose.WORK)
     claimed = Exists(Check.objects.filter(assignment=OuterRef("pk")).exclude(checker=user.pk))
-    rows = rows.filter(claimed).exclude(annotator=user.pk).exclude(response__author=user.pk)
+    rows = rows.filter(claimed).exclude(response__author=user.pk)
     return get_object_or_404(rows, public_id=public_id)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
+from django.utils import timezone
 
 from accounts.time_zones import OTHER_CITIES, TimeZoneField, time_zones, zone_named
 from tests.factories import UserFactory
@@ -84,3 +85,15 @@ def test_signing_in_leaves_no_message_for_a_later_page(client: Client) -> None:
     response = client.post("/accounts/login/", {"login": "bo@example.org", "password": "seven quiet herons"})
     assert response.status_code == 302
     assert "toast " not in client.get("/profile/").content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_the_zone_of_one_reader_does_not_stay_for_the_next(client: Client) -> None:
+    reader = UserFactory(time_zone="Asia/Shanghai")
+    client.force_login(reader)
+    client.get("/profile/")
+    assert timezone.get_current_timezone_name() == "UTC"
+    stranger = Client().get("/accounts/login/")
+    assert stranger.status_code == 200
+    assert timezone.get_current_timezone_name() == "UTC"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -14,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
-from annotation.models import Assignment, Batch, ExpertGroup
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from rubrics.models import Candidate, Response
 from scoring.models import Judge
 from tests.annotation.conftest import build_workshop
@@ -155,38 +157,70 @@ def test_no_answer_of_a_physician_holds_anything_hidden(role: str) -> None:
     assert any(part in url for url in reached for part in ("/criteria/", "/adjudications/", "/checks/"))
 
 
+@time_machine.travel(datetime(2026, 5, 4, 9, 0, tzinfo=UTC), tick=False)  # pages count the seconds of an undo
 def test_flipping_what_is_hidden_changes_no_byte_and_no_query() -> None:
-    """The same pages, the same bytes, the same number of queries, whatever the hidden values are."""
+    """The same pages and lists, in the same order, by the same number of queries, whatever the hidden values are."""
     scene = Scene()
     w = scene.workshop
     row = w.queue()[1]
-    client = Client()
-    client.force_login(w.annotator)
-
-    def look() -> list[tuple[bytes, int]]:
-        seen = []
-        for url in (
+    pages = {
+        w.annotator: (
             "/work/",
             f"/work/{row.public_id}/",
             "/api/v1/work/assignments/",
             f"/api/v1/work/assignments/{row.public_id}/",
-        ):
-            with CaptureQueriesContext(connection) as queries:
-                body = client.get(url).content
-            body = re.sub(rb'(csrfmiddlewaretoken" value="|X-CSRFToken": "|nonce=")[^"]*', b"", body)
-            seen.append((body, len(queries)))
+        ),
+        w.checker: ("/work/", "/work/checks/", "/api/v1/work/checks/"),
+        w.adjudicator: ("/work/", "/work/adjudications/", "/api/v1/work/adjudications/"),
+    }
+
+    def look() -> list[tuple[str, bytes, int]]:
+        seen = []
+        for user, urls in pages.items():
+            client = Client()
+            client.force_login(user)
+            for url in urls:
+                with CaptureQueriesContext(connection) as queries:
+                    body = client.get(url, follow=True).content
+                body = re.sub(rb'(csrfmiddlewaretoken" value="|X-CSRFToken": "|nonce=")[^"]*', b"", body)
+                seen.append((url, body, len(queries)))
         return seen
 
+    look()  # what a first visit writes is written
     before = look()
-    for candidate in Candidate.objects.all():
-        candidate.name, candidate.kind = f"flipped-{candidate.pk}", "physician"
-        candidate.save()
-    Response.objects.update(external_id="flipped", metadata={"a": 1})
-    ExpertGroup.objects.filter(pk=scene.other.pk).update(name="flipped")
-    Batch.objects.filter(group=scene.other).update(title="flipped", status="paused")
-    scene.other.memberships.update(active=False)
-    UserFactory()
-    assert look() == before
+    candidates = list(Candidate.objects.order_by("pk"))
+    # Names in ascending order, then in descending order: a list sorted by them would change.
+    for turn, numbers in (("once", range(len(candidates))), ("twice", range(len(candidates), 0, -1))):
+        for number, candidate in zip(numbers, candidates, strict=True):
+            candidate.name, candidate.kind = f"flipped-{turn}-{number}", "physician"
+            candidate.save()
+        Response.objects.update(external_id="flipped", metadata={"a": 1})
+        ExpertGroup.objects.filter(pk=scene.other.pk).update(name="flipped")
+        Batch.objects.filter(group=scene.other).update(title="flipped", status="paused")
+        scene.other.memberships.update(active=False)
+        UserFactory()
+        for now, then in zip(look(), before, strict=True):
+            assert now == then, now[0]
+
+
+@pytest.mark.parametrize("contested", [0, 1])
+def test_conflicts_are_listed_by_agreement_whichever_candidate_it_is(contested: int) -> None:
+    w = build_workshop(responses=2, annotators_per_item=2)
+    responses = list(Response.objects.filter(case__benchmark=w.benchmark).order_by("candidate__name"))
+    for row in Assignment.objects.filter(batch=w.batch).select_related("annotator"):
+        wide = row.response_id == responses[contested].pk
+        if row.annotator_id == w.annotator.pk:
+            decide(row, "met", "met", "met")
+        else:
+            decide(row, "not_met", *(["not_met", "not_met"] if wide else ["met", "met"]))
+    client = Client()
+    client.force_login(w.adjudicator)
+    listed = [row["id"] for row in client.get("/api/v1/work/adjudications/").json()["results"]]
+    by_agreement = [
+        Adjudication.objects.get(response=responses[contested]).public_id,
+        Adjudication.objects.get(response=responses[1 - contested]).public_id,
+    ]
+    assert listed == by_agreement
 
 
 def test_the_order_of_the_queue_says_nothing_of_the_candidate() -> None:

@@ -20,7 +20,15 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave
 from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.factories import ExpertGroupFactory, UserFactory, decide, make_batch, member
+from tests.factories import (
+    CandidateFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+    member,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -342,15 +350,52 @@ def test_a_checker_who_releases_work_gets_the_other_work_next(checked: Workshop)
     assert take(checked, client) == released
 
 
+def offered_checks(user: User) -> set[str]:
+    """Ids of the checks that the API offers to ``user``."""
+    answer = signed_in(user).get("/api/v1/work/checks/")
+    assert answer.status_code == 200
+    return {row["id"] for row in answer.json()["results"]}
+
+
 def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -> None:
     for user in checked.people():
         member(checked.group, "checker", user)
-    decide(checked.queue()[0])
-    assert not access.waiting_checks(checked.annotator).exists()
     row = checked.queue()[0]
-    assert signed_in(checked.annotator).post(f"/work/checks/{row.public_id}/claim/").status_code == 404
+    decide(row)
+    colleague = next(user for user in checked.people() if user != row.annotator)
+    assert offered_checks(colleague) == {row.public_id}
+    assert offered_checks(row.annotator) == set()
+    page = signed_in(row.annotator).get("/work/checks/", follow=True).content.decode()
+    assert row.public_id not in page
+    assert signed_in(row.annotator).post(f"/work/checks/{row.public_id}/claim/").status_code == 404
     with pytest.raises(DomainError, match="another role"):
-        services.claim_check(checker=checked.annotator, waiting=Assignment.objects.filter(pk=row.pk), at=timezone.now())
+        services.claim_check(checker=row.annotator, waiting=Assignment.objects.filter(pk=row.pk), at=timezone.now())
+
+
+def test_nobody_checks_work_on_a_response_that_they_graded_themselves() -> None:
+    workshop = build_workshop(check_policy="all", annotators_per_item=2)
+    one, two = workshop.people()
+    member(workshop.group, "checker", two)
+    row = workshop.queue()[0]
+    assert row.annotator == one
+    decide(row)
+    assert offered_checks(two) == set()
+    assert offered_checks(workshop.checker) == {row.public_id}
+
+
+def test_the_author_of_a_response_does_not_check_it(checked: Workshop) -> None:
+    author = UserFactory()
+    candidate = CandidateFactory(benchmark=checked.benchmark, name="physicians", kind="physician")
+    response = ResponseFactory(case=checked.cases[0], candidate=candidate, author=author)
+    group = ExpertGroupFactory(benchmark=checked.benchmark, annotators=1, checkers=1)
+    member(group, "checker", author)
+    batch = make_batch(group, check_policy="all")
+    own = Assignment.objects.get(batch=batch, response=response)
+    other = Assignment.objects.filter(batch=batch).exclude(pk=own.pk)[0]
+    decide(own)
+    decide(other)
+    assert offered_checks(group.people["checker"][0]) == {own.public_id, other.public_id}  # type: ignore[attr-defined]
+    assert offered_checks(author) == {other.public_id}
 
 
 def test_a_paused_batch_takes_no_check(checked: Workshop) -> None:

@@ -227,7 +227,7 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert client.post(f"{page}hold/", {"reason": "no"}).status_code == 404
 
 
-def test_gold_at_the_mark_holds_nobody_back() -> None:
+def test_gold_above_the_mark_holds_nobody_back() -> None:
     scene = Scene()
     scene.mark(0.75, minimum=8)
     # Of each item one met and nothing else is missed: tp 2 fn 2 tn 4 → F1 2/3 and 4/5, MF1 = 11/15 < 0.75; three of
@@ -241,6 +241,19 @@ def test_gold_at_the_mark_holds_nobody_back() -> None:
     assert hold_back_by_gold(at=later(61)) == 1
     assert eligibility_of(scene.one, scene.group).may_get_work
     assert eligibility_of(scene.two, scene.group).reason == "withheld"
+
+
+@pytest.mark.parametrize(("mark", "minimum", "held"), [(0.75, 8, 0), (0.751, 8, 1), (0.751, 9, 0)])
+def test_only_gold_below_the_mark_holds_back_and_only_from_the_minimum_on(mark: float, minimum: int, held: int) -> None:
+    scene = Scene()
+    scene.mark(mark, minimum=minimum)
+    # One of four met is missed, and one of four not met is seen as met: F1 = 6 / (6 + 1 + 1) = 0.75 for both, over 8
+    # decisions.
+    first, second = scene.queue(scene.one, "gold")
+    decide(first, "met", "not_met", "not_met", "not_met")
+    decide(second, "met", "met", "met", "not_met")
+    assert hold_back_by_gold(at=later(61)) == held
+    assert eligibility_of(scene.one, scene.group).may_get_work is (held == 0)
 
 
 def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:

@@ -106,6 +106,15 @@ def hand_in(row: Assignment, outcomes: tuple[str, ...]) -> None:
     assert client.post(f"{url}submit/").status_code == 200
 
 
+@pytest.mark.parametrize(("mark", "status"), [("0.75", "passed"), ("0.751", "failed")])
+def test_an_attempt_at_the_mark_passes(mark: str, status: str) -> None:
+    world = QualificationWorld(pass_mark=mark)
+    # One of four met is missed, and one of four not met is seen as met: F1 = 6 / 8 = 0.75 for both.
+    attempt = world.attempt(("met", "met", "not_met", "not_met"), ("met", "met", "not_met", "not_met"))
+    assert attempt.mf1 == 0.75
+    assert attempt.status == status
+
+
 def test_an_attempt_is_marked_by_mf1_over_all_pairs() -> None:
     world = QualificationWorld(pass_mark="0.74")
     # First response: one met seen as not met. Second: one not met seen as met, and one "cannot assess" on not met,
