@@ -476,6 +476,8 @@ SPECTACULAR_SETTINGS = {
 # Judges -----------------------------------------------------------------------------------------------------------
 # Hosts (``name`` or ``name:port``) that a judge of kind ``chat`` may call.
 JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
+# Keys of endpoints and the hosts they may be sent to: ``NAME@host`` or ``NAME@host:port``, once for each host.
+ENDPOINT_KEYS: list[str] = env.list("ENDPOINT_KEYS", default=[])
 # The address of `manage.py rule_endpoint`, which judges may call where it is set; `up` sets it.
 RULE_ENDPOINT: str = env.str("RULE_ENDPOINT", default="")
 if RULE_ENDPOINT:

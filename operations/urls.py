@@ -2,9 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from operations.views import status
+from operations.views import keys, status
 
 app_name = "operations"
 urlpatterns: list[URLPattern] = [
     path("server/", status.status, name="status"),
+    path("server/keys/", keys.keys, name="keys"),
+    path("server/keys.csv", keys.keys_csv, name="keys-csv"),
+    path("server/keys/grant/", keys.key_grant, name="key-grant"),
+    path("server/keys/withdraw/", keys.key_withdraw, name="key-withdraw"),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,9 +11,12 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
+from consilium.core.i18n import translate
 from consilium.core.limits import MAX_ENDPOINT_LENGTH, MAX_MODEL_NAME_LENGTH, MAX_VARIABLE_NAME_LENGTH
-from consilium.llm.endpoint import PRIVATE
+from consilium.llm.endpoint import KEY_NAME, PRIVATE, hosts_of_keys
+from rubrics.models import Benchmark
 from scoring.judges.config import EndpointConfig, InvalidConfig
+from scoring.keys.grants import check_key, usable_keys
 
 
 class SettingsForm(forms.Form):
@@ -28,9 +33,15 @@ class SettingsForm(forms.Form):
 
 
 class EndpointForm(SettingsForm):
-    """Which endpoint and model, with which key, and how fast; ``settings_of`` gives the initial values."""
+    """Which endpoint and model, with which key, and how fast; ``settings_of`` gives the initial values.
+
+    `offer_keys` says for which benchmark it is.
+    """
 
     settings_of: ClassVar[type[EndpointConfig]]
+    keys_of: Benchmark | None = None
+    # The keys that the benchmark may use, each with its hosts.
+    offered_keys: Mapping[str, list[str]] = MappingProxyType({})
 
     endpoint = forms.CharField(
         label=_("Endpoint"), max_length=MAX_ENDPOINT_LENGTH, widget=forms.URLInput(attrs={"inputmode": "url"})
@@ -77,3 +88,47 @@ class EndpointForm(SettingsForm):
             if hosts
             else _("Address up to /v1. The operator has not allowed any host yet (JUDGE_ALLOWED_HOSTS).")
         )
+
+    def offer_keys(self, benchmark: Benchmark) -> None:
+        """Offer the keys that a benchmark may use, and refuse others."""
+        self.keys_of, self.offered_keys = benchmark, usable_keys(benchmark)
+        field = self.fields["key_env"]
+        field.widget.attrs["list"] = self.keys_id
+        keys = ", ".join(f"{name} ({', '.join(hosts)})" for name, hosts in self.offered_keys.items())
+        field.help_text = (
+            _(
+                "Name of the variable with the key. This benchmark may use: %(keys)s. Leave empty if the endpoint "
+                "needs no key. Never enter the key itself here."
+            )
+            % {"keys": keys}
+            if keys
+            else _(
+                "This benchmark may not use any key yet. The server administrator binds keys to hosts and grants them. "
+                "Leave empty if the endpoint needs no key. Never enter the key itself here."
+            )
+        )
+
+    @property
+    def keys_id(self) -> str:
+        """The id of the list of keys on the page."""
+        return f"{self.prefix}-keys" if self.prefix else "keys"
+
+    def clean_key_env(self) -> str:
+        """A key that the benchmark may use, or none."""
+        name = str(self.cleaned_data["key_env"])
+        # Other names are refused with the settings, which know the rule for them.
+        if self.keys_of is not None and KEY_NAME.match(name):
+            try:
+                check_key(self.keys_of, name)
+            except DomainError as error:
+                raise forms.ValidationError(translate(error.args[0])) from None
+        return name
+
+    @property
+    def key_to_grant(self) -> str:
+        """The key that was entered, if only its grant is missing."""
+        if not self.is_bound or self.keys_of is None:
+            return ""
+        name = str(self["key_env"].value() or "").strip()
+        may_grant = name in hosts_of_keys(settings.ENDPOINT_KEYS) and name not in self.offered_keys
+        return name if may_grant else ""

@@ -26,7 +26,16 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from consilium.llm.endpoint import JUDGE_HOSTS, Endpoint, allows_private, check_address, check_url, read_key
+from consilium.llm.endpoint import (
+    JUDGE_HOSTS,
+    Endpoint,
+    allows_private,
+    check_address,
+    check_key_host,
+    check_url,
+    needs_private,
+    read_key,
+)
 from consilium.llm.errors import BILLED_KINDS, PASSING_STATUSES, ContentError, EndpointRefused, TransportError
 from consilium.llm.meter import Allowance, Meter, PendingRequest, RequestNotSent, Usage
 from consilium.llm.parsing import storable
@@ -76,8 +85,9 @@ class CheckedResolver(AbstractResolver):
     ``setting`` is the setting with the operator's list of hosts.
     """
 
-    def __init__(self, *, private: bool, setting: str = JUDGE_HOSTS) -> None:
+    def __init__(self, *, private: bool, public: bool = True, setting: str = JUDGE_HOSTS) -> None:
         self._private = private
+        self._public = public
         self._setting = setting
         self._resolver = ThreadedResolver()
 
@@ -86,7 +96,7 @@ class CheckedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         results = await self._resolver.resolve(host, port, family)
         for result in results:
-            check_address(result["host"], private=self._private, setting=self._setting)
+            check_address(result["host"], private=self._private, public=self._public, setting=self._setting)
         return results
 
     async def close(self) -> None:
@@ -101,14 +111,20 @@ class ChatClient:
         endpoint: Endpoint,
         *,
         allowed_hosts: Collection[str],
+        bound_keys: Collection[str] = (),
         environ: Mapping[str, str] | None = None,
         allowance: Allowance | None = None,
     ) -> None:
-        """`EndpointRefused` where the host is not allowed or the key's variable is not set."""
+        """`EndpointRefused` where the host is not allowed, or the key is not bound to it or not set.
+
+        ``bound_keys`` is the operator's list of keys and hosts, as `check_key_host` reads it.
+        """
         self.endpoint = endpoint
         address = check_url(endpoint.url, allowed_hosts)
         self._url, self._models_url = URL(f"{address}/chat/completions"), URL(f"{address}/models")
         self._private = allows_private(endpoint.url, allowed_hosts)
+        self._public = not needs_private(endpoint.url, allowed_hosts)
+        check_key_host(endpoint.key_env, endpoint.url, bound_keys)
         self._key = read_key(endpoint.key_env, os.environ if environ is None else environ)
         self._session: aiohttp.ClientSession | None = None
         self.meter = Meter(allowance or Allowance())
@@ -125,7 +141,9 @@ class ChatClient:
         self._session = aiohttp.ClientSession(
             # ttl_dns_cache None: the address found first is kept as long as the client lives.
             connector=aiohttp.TCPConnector(
-                limit=self.endpoint.concurrency, resolver=CheckedResolver(private=self._private), ttl_dns_cache=None
+                limit=self.endpoint.concurrency,
+                resolver=CheckedResolver(private=self._private, public=self._public),
+                ttl_dns_cache=None,
             ),
             timeout=aiohttp.ClientTimeout(total=self.endpoint.timeout_s, sock_connect=CONNECT_TIMEOUT_S),
             headers=headers,

@@ -1,11 +1,11 @@
 """The endpoint of a judge: its URL, how it is called, and whether it is allowed.
 
 `check_url`, `allows_private` and `check_address` hold for every host that the operator lists, whatever is asked of it.
+A key goes only to hosts that the operator bound it to (`check_key_host`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import re
 from collections.abc import Collection, Mapping
@@ -95,8 +95,9 @@ class Endpoint:
         return parameters
 
 
-# The setting with the operator's list, as messages name it.
+# The settings with the operator's lists, as messages name them: of hosts, and of keys with their hosts.
 JUDGE_HOSTS = "JUDGE_ALLOWED_HOSTS"
+ENDPOINT_KEYS = "ENDPOINT_KEYS"
 
 
 def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_HOSTS, with_query: bool = False) -> str:
@@ -105,7 +106,7 @@ def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_
     ``setting`` is where ``allowed_hosts`` comes from. An address ``with_query`` may have one, and keeps its last slash.
     ``allowed_hosts`` holds ``name`` (any port) or ``name:port``, either with ``@private`` behind it
     (`allows_private`). Names are compared as they are written: another spelling of an address (octal, IPv6-mapped) is
-    another name.
+    another name. A public host is called by https alone (`allows_http`).
     """
     try:
         parts = urlsplit(url)
@@ -135,6 +136,16 @@ def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_
                 setting=setting,
             )
         )
+    if parts.scheme == "http" and not allows_http(url, allowed_hosts):
+        raise EndpointRefused(
+            Phrase(
+                "“%(host)s” is a public host, so it must be called by https. If the host is in a private network, the "
+                "server administrator can add %(mark)s after its name in %(setting)s.",
+                host=parts.hostname,
+                mark=PRIVATE,
+                setting=setting,
+            )
+        )
     return url if with_query else url.rstrip("/")
 
 
@@ -144,12 +155,17 @@ def _port(scheme: str) -> int:
 
 def _entries_for(url: str, allowed_hosts: Collection[str]) -> list[str]:
     """The operator's entries that let ``url`` be called."""
+    names = _names_of(url)
+    entries = [entry.strip().lower() for entry in allowed_hosts]
+    return [entry for entry in entries if entry.removesuffix(PRIVATE) in names]
+
+
+def _names_of(url: str) -> set[str]:
+    """How a list of hosts may name the host of ``url``: with its port, or without."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     written = f"[{host}]" if ":" in host else host
-    names = {host, written, f"{written}:{parts.port or _port(parts.scheme)}"}
-    entries = [entry.strip().lower() for entry in allowed_hosts]
-    return [entry for entry in entries if entry.removesuffix(PRIVATE) in names]
+    return {host, written, f"{written}:{parts.port or _port(parts.scheme)}"}
 
 
 def check_key_name(name: str) -> str:
@@ -162,6 +178,46 @@ def check_key_name(name: str) -> str:
             )
         )
     return name
+
+
+def hosts_of_keys(bindings: Collection[str]) -> dict[str, list[str]]:
+    """The hosts to which each key may be sent, by the key's name. ``bindings`` holds ``NAME@host`` or
+    ``NAME@host:port``, once for each host of a key; entries that `binding_is_usable` refuses bind nothing.
+    """
+    hosts: dict[str, list[str]] = {}
+    for entry in bindings:
+        if binding_is_usable(entry):
+            name, _at, host = entry.strip().partition("@")
+            hosts.setdefault(name, []).append(host.lower())
+    return hosts
+
+
+def binding_is_usable(entry: str) -> bool:
+    """Whether an entry of the operator's list of keys binds a key to a host."""
+    name, _at, host = entry.strip().partition("@")
+    return bool(KEY_NAME.match(name) and re.fullmatch(r"[^\s/@]+", host))
+
+
+def check_key_host(name: str, url: str, bindings: Collection[str]) -> None:
+    """Refuse to send the key called ``name`` to the host of ``url`` unless the operator bound it to that host."""
+    if not name:
+        return
+    hosts = hosts_of_keys(bindings).get(name, [])
+    if _names_of(url).isdisjoint(hosts):
+        raise EndpointRefused(unbound_key(name, urlsplit(url).netloc, hosts))
+
+
+def unbound_key(name: str, host: str, hosts: Collection[str]) -> Phrase:
+    """Why a key is not sent to ``host``, and what the operator must set; ``hosts`` are those that it is bound to."""
+    return Phrase(
+        "The key %(name)s is not bound to %(host)s (now: %(hosts)s). The server administrator can add %(entry)s to "
+        "%(setting)s in the environment of web and worker, and restart both; see docs/operating.md.",
+        name=name,
+        host=host,
+        hosts=", ".join(sorted(hosts)) or "–",
+        entry=f"{name}@{host}",
+        setting=ENDPOINT_KEYS,
+    )
 
 
 def read_key(name: str, environ: Mapping[str, str]) -> str:
@@ -200,29 +256,62 @@ def allows_private(url: str, allowed_hosts: Collection[str]) -> bool:
     operator wrote the address itself, or wrote ``@private`` behind the name. Any other name is public: if it leads to a
     private address, that is a mistake or an attack.
     """
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    with contextlib.suppress(ValueError):
-        ipaddress.ip_address(host.partition("%")[0])
+    return _literal_of(url) is not None or _is_private_name(url) or _is_marked_private(url, allowed_hosts)
+
+
+def allows_http(url: str, allowed_hosts: Collection[str]) -> bool:
+    """Whether the host of ``url`` may be called by http: in a private network, where no key leaves it.
+
+    Its name is one of a private network, or it is a private address, or the operator wrote ``@private`` behind it.
+    """
+    literal = _literal_of(url)
+    if literal is not None and not literal.is_global:
         return True
-    name = host.rstrip(".")
-    return (
-        "." not in name
-        or name.endswith(_PRIVATE_SUFFIXES)
-        or any(entry.endswith(PRIVATE) for entry in _entries_for(url, allowed_hosts))
-    )
+    return _is_private_name(url) or _is_marked_private(url, allowed_hosts)
 
 
-def check_address(address: str, *, private: bool = True, setting: str = JUDGE_HOSTS) -> None:
+def needs_private(url: str, allowed_hosts: Collection[str]) -> bool:
+    """Whether the address that the host's name leads to must be private: it is called by http for its name alone."""
+    return urlsplit(url).scheme == "http" and _literal_of(url) is None and not _is_marked_private(url, allowed_hosts)
+
+
+def _literal_of(url: str) -> _Address | None:
+    """The address that ``url`` names itself, if it does."""
+    try:
+        return _undressed(ipaddress.ip_address((urlsplit(url).hostname or "").partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _is_private_name(url: str) -> bool:
+    name = (urlsplit(url).hostname or "").lower().rstrip(".")
+    return _literal_of(url) is None and ("." not in name or name.endswith(_PRIVATE_SUFFIXES))
+
+
+def _is_marked_private(url: str, allowed_hosts: Collection[str]) -> bool:
+    return any(entry.endswith(PRIVATE) for entry in _entries_for(url, allowed_hosts))
+
+
+def check_address(address: str, *, private: bool = True, public: bool = True, setting: str = JUDGE_HOSTS) -> None:
     """Refuse an address that may not be called, whichever name led there.
 
     Always refused are link-local addresses and others of a cloud's metadata, multicast and unspecified ones; without
-    ``private`` also every address that is not public. An IPv4 address in the form of an IPv6 one (mapped, compatible,
+    ``private`` also every address that is not public, without ``public`` every one that is. An IPv4 address in the form of an IPv6 one (mapped, compatible,
     NAT64, 6to4) is checked as IPv4.
     """
     ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
         raise EndpointRefused(Phrase("The host’s address %(address)s is not allowed.", address=ip))
+    if not public and ip.is_global:
+        raise EndpointRefused(
+            Phrase(
+                "The host’s address %(address)s is public, so it must be called by https. If this is intended, add "
+                "%(mark)s after the name in %(setting)s.",
+                address=ip,
+                mark=PRIVATE,
+                setting=setting,
+            )
+        )
     if not private and (not ip.is_global or ip.is_reserved or getattr(ip, "is_site_local", False)):
         raise EndpointRefused(
             Phrase(

@@ -42,7 +42,9 @@ class RecipeEditor:
         self.limits = LimitsForm(data, content=content)
         self.filters = FiltersForm(data, benchmark=benchmark, content=content)
         self.models = [
-            ModelForm(data, role=role, initial=initial_of(content.models.get(role))) for role in ROLES if self.stages
+            ModelForm(data, role=role, initial=initial_of(content.models.get(role)), benchmark=benchmark)
+            for role in ROLES
+            if self.stages
         ]
 
     @property

@@ -56,8 +56,9 @@ class ModelForm(DecodingForm):
     price_out = ClassificationForm.base_fields["price_out"]
     currency = ClassificationForm.base_fields["currency"]
 
-    def __init__(self, data: Data | None = None, *, role: str, initial: dict[str, Any]) -> None:
+    def __init__(self, data: Data | None = None, *, role: str, initial: dict[str, Any], benchmark: Benchmark) -> None:
         super().__init__(data, prefix=role, initial=initial, use_required_attribute=False)
+        self.offer_keys(benchmark)
         self.title, self.help_text = ROLE_TITLES[role], ROLE_HELP[role]
         del self.fields["pauses"]  # a run pauses as a whole
         self.fields["max_tokens"].initial = RecipeModel.model_fields["max_tokens"].default

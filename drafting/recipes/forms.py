@@ -50,8 +50,9 @@ class BeginForm(EndpointForm):
     )
     name = _name_field()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, use_required_attribute=False, **kwargs)
+        self.offer_keys(benchmark)
         # What few begin with; the editor has it for each model.
         for name in ("model", "temperature", "timeout_s", "requests_per_minute", "pauses"):
             del self.fields[name]

@@ -18,6 +18,7 @@ from drafting.recipes.content import recipe_content
 from drafting.recipes.terms import TermsOfDrafting
 from drafting.recipes.texts import check_texts
 from rubrics.models import Benchmark
+from scoring.keys.grants import require_keys
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -53,6 +54,7 @@ def save_version(
     name = check_recipe_name(name)
     checked = recipe_content(content)
     check_texts(checked)
+    require_keys(benchmark, {f"models.{role}": model.for_client() for role, model in checked.models.items()})
     newest = DraftingRecipe.objects.filter(benchmark=benchmark, name=name).order_by("-version").first()
     if newest is not None and newest.sha256 == checked.digest and based_on:
         return newest

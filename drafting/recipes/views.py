@@ -49,7 +49,7 @@ def recipe_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_benchmark(request.user, slug)
     status = 200
     if request.method == "POST":
-        form, status = BeginForm(request.POST), 422
+        form, status = BeginForm(request.POST, benchmark=benchmark), 422
         if form.is_valid():
             try:
                 recipe = services.save_version(
@@ -66,7 +66,7 @@ def recipe_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 return redirect("drafting:recipe", slug, recipe.public_id)
     else:
         shipped = request.GET.get("shipped", "")
-        form = BeginForm(initial={"shipped": shipped} if shipped in SHIPPED else None)
+        form = BeginForm(initial={"shipped": shipped} if shipped in SHIPPED else None, benchmark=benchmark)
     context = {"benchmark": benchmark, "form": form, "shipped": SHIPPED.values()}
     return render(request, "drafting/recipes/new.html", context, status=status)
 

@@ -31,6 +31,7 @@ class AcuityJudgeForm(AskingJudgeForm):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.offer_keys(benchmark)
         scale = self.fields["scale"]
         assert isinstance(scale, forms.ChoiceField)
         scale.choices = [(name, name) for name in scale_names(benchmark)]

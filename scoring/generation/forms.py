@@ -139,6 +139,7 @@ class CandidateForm(DecodingForm, Generic[ConfigT]):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.checked: ConfigT | None = None
         self.known: Candidate | None = None
         for name, values in (

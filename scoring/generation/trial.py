@@ -18,6 +18,7 @@ from scoring.generation.asking import request_for
 from scoring.generation.config import GenerationConfig
 from scoring.generation.due_responses import CaseFrame, cases_in
 from scoring.generation.kind import KIND, STAGE, GenerationSettings
+from scoring.keys.grants import bound_keys_for
 from scoring.pipelines.asking import Asker
 from scoring.pipelines.hashing import body_of_request
 from scoring.pipelines.kind import StepName
@@ -61,8 +62,10 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
     pending = PendingStep(step, request, "", body_of_request(request))
     asker = Asker(KIND, GenerationSettings(config, candidate, samples=1))
 
+    bound_keys = bound_keys_for(benchmark, endpoint)
+
     async def once() -> StepResult:
-        async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
+        async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, bound_keys=bound_keys) as client:
             return await asker.ask(client, pending)
 
     return Trial(case, _in_short(asker.read(asyncio.run(once()))))

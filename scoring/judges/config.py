@@ -19,7 +19,7 @@ from consilium.core.limits import (
     MAX_MODEL_NAME_LENGTH,
     MAX_VARIABLE_NAME_LENGTH,
 )
-from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_url
+from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_host, check_key_name, check_url
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 
 # "+" joins the members of a jury; the words before ":" are kinds of raters.
@@ -51,9 +51,13 @@ class EndpointConfig(StrictConfig):
 
     @field_validator("key_env")
     @classmethod
-    def _usable_key(cls, value: str) -> str:
+    def _usable_key(cls, value: str, info: ValidationInfo) -> str:
         try:
-            return check_key_name(value)
+            check_key_name(value)
+            # Without ``may_call`` no request is sent; an address that is wrong has its own message.
+            if "endpoint" in info.data and (info.context is None or info.context.get("may_call", True)):
+                check_key_host(value, info.data["endpoint"], settings.ENDPOINT_KEYS)
+            return value
         except DomainError as error:
             raise ValueError(translate(error.args[0])) from None
 

@@ -14,7 +14,9 @@ from consilium.llm.client import ChatClient
 from consilium.llm.endpoint import Endpoint, RetryPolicy
 from consilium.llm.errors import ContentError, EndpointRefused, TransportError
 from consilium.llm.prompts import Messages, body_of
+from rubrics.models import Benchmark
 from scoring.judges.config import AskingConfig
+from scoring.keys.grants import require_keys
 
 # A page waits for the answer.
 MAX_SECONDS = 15.0
@@ -34,16 +36,19 @@ def asked_once(config: AskingConfig, *, timeout_s: float) -> Endpoint:
     )
 
 
-def check_endpoint(config: AskingConfig, messages: Messages | None = None) -> None:
+def check_endpoint(benchmark: Benchmark, config: AskingConfig, messages: Messages | None = None) -> None:
     """Send one request, ``messages`` or a short one; `EndpointCheckFailed` unless the model answers.
 
-    What the model answers does not matter.
+    `InvalidConfig` where the benchmark may not use the key. What the model answers does not matter.
     """
     endpoint = asked_once(config, timeout_s=MAX_SECONDS)
+    require_keys(benchmark, {"": endpoint})
     body = body_of(messages or [{"role": "user", "content": QUESTION}], endpoint.parameters())
 
     async def once() -> None:
-        async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
+        async with ChatClient(
+            endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, bound_keys=settings.ENDPOINT_KEYS
+        ) as client:
             await client.ask(body)
 
     try:

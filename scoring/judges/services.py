@@ -21,6 +21,7 @@ from rubrics.acuity.services import get_or_make_scale
 from rubrics.models import AcuityScale, Benchmark, Candidate
 from scoring.judges.config import acuity_config, chat_config, check_judge_name, trained_config
 from scoring.judges.kinds.kind import juries, kinds_where
+from scoring.keys.grants import require_keys
 from scoring.models import Judge, TrainedModel
 
 
@@ -72,6 +73,7 @@ def new_version(
 def create_chat_judge(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None) -> Judge:
     """Create a judge that asks a chat endpoint; `InvalidConfig` if a setting cannot be used."""
     checked = chat_config(dict(config))
+    require_keys(benchmark, {"": checked.for_client()})
     return new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=checked.model_dump(mode="json"), by=by
     )
@@ -83,6 +85,7 @@ def create_acuity_judge(
 ) -> Judge:
     """Create a judge that reads levels of the scale called ``scale``; a starter scale is made if it is not there."""
     checked = acuity_config(dict(config))
+    require_keys(benchmark, {"": checked.for_client()})
     row = get_or_make_scale(benchmark=benchmark, name=scale, by=by, at=at)
     values = checked.model_dump(mode="json")
     return new_version(benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=values, by=by, scale=row)

@@ -20,6 +20,7 @@ from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.llm.client import ChatClient
+from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import EndpointRefused
 from consilium.llm.judging import Call, Judgement, judge_body
 from consilium.llm.meter import Allowance
@@ -30,6 +31,7 @@ from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.endpoint_check import asked_once, how_to_fix
 from scoring.judges.example import example_item, example_language, messages_about
 from scoring.judges.prompt_previews import Passage, passages_of
+from scoring.keys.grants import bound_keys_for
 from scoring.models import Judge
 from scoring.work.chat import nonce_key
 
@@ -102,7 +104,8 @@ def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice) -> JudgeTr
     nonce = nonce_for(item, nonce_key())
     messages = messages_about(item, config, nonce=nonce)
     try:
-        judgement = asyncio.run(_ask(config, messages))
+        endpoint = asked_once(config, timeout_s=MAX_SECONDS)
+        judgement = asyncio.run(_ask(config, messages, endpoint, bound_keys_for(benchmark, endpoint)))
     except EndpointRefused as refused:
         raise DomainError(translate(refused.args[0])) from None
     call = judgement.calls[-1]
@@ -120,11 +123,12 @@ def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice) -> JudgeTr
     )
 
 
-async def _ask(config: ChatConfig, messages: Messages) -> Judgement[ParsedVerdict]:
-    endpoint = asked_once(config, timeout_s=MAX_SECONDS)
+async def _ask(
+    config: ChatConfig, messages: Messages, endpoint: Endpoint, bound_keys: list[str]
+) -> Judgement[ParsedVerdict]:
     criteria = 1 if config.together else None
     body = body_of(messages, endpoint.parameters(criteria=criteria))
-    async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
+    async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, bound_keys=bound_keys) as client:
         return await judge_body(client, body, criteria=criteria)
 
 

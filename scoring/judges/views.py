@@ -67,7 +67,7 @@ def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
         if form.is_valid():
             try:
                 if not form.cleaned_data.get("unchecked"):
-                    judge_kind.check_endpoint(form.config())
+                    judge_kind.check_endpoint(benchmark, form.config())
                 judge = judge_kind.create(
                     benchmark=benchmark,
                     name=form.cleaned_data["name"],

@@ -4,6 +4,7 @@ from scoring.models.acuity import AcuityReading
 from scoring.models.classification import ClassificationRun
 from scoring.models.generation import GeneratedResponse, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
+from scoring.models.keys import KeyGrant
 from scoring.models.origins import EndpointKind
 from scoring.models.pipelines import EndpointCall, PipelineRun, PipelineStep
 from scoring.models.screening import ScreenedCase, Screening
@@ -19,6 +20,7 @@ __all__ = [
     "JudgeCall",
     "JudgeRun",
     "JudgeRunItem",
+    "KeyGrant",
     "PipelineRun",
     "PipelineStep",
     "RunSlice",

@@ -12,6 +12,8 @@ from typing import Self
 
 from django.conf import settings
 
+from rubrics.models import Benchmark
+from scoring.keys.grants import bound_keys_for
 from scoring.pipelines.asking import Asker
 from scoring.pipelines.kind import EndpointUse
 from scoring.pipelines.steps import PendingStep, StepResult, unasked
@@ -23,19 +25,30 @@ StepDispatcher = Dispatcher[PendingStep, StepResult]
 
 
 class Dispatchers:
-    """``with Dispatchers(uses, asker, money=…, fresh=…)``; `EndpointRefused` where an endpoint may not be called.
+    """``with Dispatchers(uses, asker, benchmark=…, money=…, fresh=…)``.
+
+    `EndpointRefused` where an endpoint may not be called, or ``benchmark`` may not use its key.
 
     ``money`` is what the run may still spend, None without a budget; each endpoint gets an equal part of it. A budget
     is kept even through kills, so a try that may have been billed is not repeated inside a request.
     """
 
-    def __init__(self, uses: Mapping[str, EndpointUse], asker: Asker, *, money: float | None, fresh: bool) -> None:
+    def __init__(
+        self,
+        uses: Mapping[str, EndpointUse],
+        asker: Asker,
+        *,
+        benchmark: Benchmark,
+        money: float | None,
+        fresh: bool,
+    ) -> None:
         self._wake = Event()
         self._has_budget = money is not None
         by_address: dict[tuple[str, str], StepDispatcher] = {}
         self._by_name: dict[str, StepDispatcher] = {}
         share = None if money is None else money / max(1, len({address_of(use) for use in uses.values()}))
         for name, use in sorted(uses.items(), key=lambda item: -item[1].endpoint.max_tokens):
+            bound_keys = bound_keys_for(benchmark, use.endpoint)
             if address_of(use) not in by_address:
                 retry = replace(use.endpoint.retry, repeat_billed=money is None)
                 by_address[address_of(use)] = Dispatcher(
@@ -43,6 +56,7 @@ class Dispatchers:
                     asker.ask,
                     unasked,
                     allowed_hosts=settings.JUDGE_ALLOWED_HOSTS,
+                    bound_keys=bound_keys,
                     allowance=replace(use.allowance, money=share, fresh=fresh),
                     wake=self._wake,
                 )

@@ -22,6 +22,7 @@ from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
+from scoring.keys.grants import require_keys
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import KINDS, AnyKind, StepName
 from scoring.pipelines.settling import make_ready, name_of, new_step
@@ -63,6 +64,7 @@ def create_run(
         created_at=at,
     )
     settings = kind.settings_of(run, may_call=True)
+    _require_keys(run, kind, settings)
     run.asks = sorted({f"{use.endpoint.url} {use.endpoint.model}" for use in kind.endpoints(settings).values()})
     run.save()
     if cases is not None:
@@ -71,6 +73,12 @@ def create_run(
         make_steps(run, kind, settings, cases)
     PIPELINES.enqueue([run], at=at)
     return run
+
+
+def _require_keys(run: PipelineRun, kind: AnyKind, settings: Any) -> None:
+    """`InvalidConfig` where the benchmark may not use a key of the run."""
+    for use in kind.endpoints(settings).values():
+        require_keys(run.benchmark, {"": use.endpoint})
 
 
 def make_steps(
@@ -113,7 +121,9 @@ def resume_run(*, run: PipelineRun, at: datetime, budget: Decimal | None = None)
     if run.imported:
         raise Conflict(_("This run was made elsewhere. It can be viewed and replayed, but not continued."))
     kind = KINDS[run.kind]
-    kind.settings_of(run, may_call=not run.replay)  # the operator's list may have changed since
+    settings = kind.settings_of(run, may_call=not run.replay)  # the operator's list may have changed since
+    if not run.replay:
+        _require_keys(run, kind, settings)
     failed = run.steps.filter(state=State.FAILED)
     kinds = set(failed.order_by().values_list("error_kind", flat=True).distinct())
     make_ready(run, failed.filter(error_kind__in=[name for name in kinds if kind.may_ask_again(name)]))

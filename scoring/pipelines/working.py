@@ -270,7 +270,9 @@ def _do_steps(turn: PipelineTurn, until: float) -> str:
     """Do the steps that are ready and those that follow; *down* or *spent* if that ended it, else an empty text."""
     uses = {} if turn.run.replay else turn.uses
     money = turn.money_left()
-    with Dispatchers(uses, turn.asker, money=money, fresh=turn.run.started_at is None) as dispatchers:
+    with Dispatchers(
+        uses, turn.asker, benchmark=turn.run.benchmark, money=money, fresh=turn.run.started_at is None
+    ) as dispatchers:
         if turn.starts > 1:
             dispatchers.probe()
         timeout_s = max((use.endpoint.timeout_s for use in uses.values()), default=0.0)

@@ -16,6 +16,7 @@ from consilium.llm.meter import Allowance
 from consilium.llm.parsing import ParsedVerdict
 from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_for_all, nonce_for, request_hash
 from scoring.judges.config import AskingConfig, ChatConfig, chat_config
+from scoring.keys.grants import bound_keys_for
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work import slice_turn
 from scoring.work.claims import BUDGET_USED_UP, spent_by
@@ -109,6 +110,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
         ask,
         JudgedRequest,
         allowed_hosts=settings.JUDGE_ALLOWED_HOSTS,
+        bound_keys=bound_keys_for(run.benchmark, endpoint),
         allowance=allowance_of(run, config, row),
     )
 

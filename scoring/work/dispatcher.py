@@ -72,10 +72,11 @@ class Dispatcher(Generic[Request, Result]):
         unasked: Callable[[Request], Result],
         *,
         allowed_hosts: Collection[str],
+        bound_keys: Collection[str] = (),
         allowance: Allowance | None = None,
         wake: threading.Event | None = None,
     ) -> None:
-        self._client = ChatClient(endpoint, allowed_hosts=allowed_hosts, allowance=allowance)
+        self._client = ChatClient(endpoint, allowed_hosts=allowed_hosts, bound_keys=bound_keys, allowance=allowance)
         self._ask = ask
         self._unasked = unasked
         self.concurrency = endpoint.concurrency

@@ -12,6 +12,7 @@ from consilium.llm.judging import Judgement, ask_strictly
 from consilium.llm.prompts import Messages, body_of, nonce_of, request_hash
 from consilium.llm.refusals import begins_with_refusal
 from scoring.judges.config import acuity_config
+from scoring.keys.grants import bound_keys_for
 from scoring.models import AcuityReading, JudgeRun, RunSlice
 from scoring.work.chat import allowance_of, ask_chunks, nonce_key
 from scoring.work.dispatcher import Dispatcher
@@ -68,6 +69,7 @@ def level_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[OneQuestion, Ju
         ask,
         JudgedRequest,
         allowed_hosts=settings.JUDGE_ALLOWED_HOSTS,
+        bound_keys=bound_keys_for(run.benchmark, endpoint),
         allowance=allowance_of(run, config, row),
     )
 

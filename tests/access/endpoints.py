@@ -113,6 +113,10 @@ ENDPOINTS |= {
 OPERATORS = frozenset({"superuser"})
 ENDPOINTS |= {
     "operations:status": Endpoint(OPERATORS),
+    "operations:keys": Endpoint(OPERATORS),
+    "operations:keys-csv": Endpoint(OPERATORS),
+    "operations:key-grant": Endpoint(OPERATORS, writes_only=True),
+    "operations:key-withdraw": Endpoint(OPERATORS, writes_only=True),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------

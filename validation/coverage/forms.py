@@ -51,6 +51,7 @@ class CoverageForm(RunForm):
     def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.built: Built | None = None
         own = list(rubric_sets(user, benchmark))
         self.known = {row.public_id: row for row in own}

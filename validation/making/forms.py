@@ -64,6 +64,7 @@ class MakingForm(RunForm):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.built: Built | None = None
         self.groups = list(PairGroup.objects.filter(benchmark=benchmark))
         names = Candidate.objects.filter(benchmark=benchmark).order_by("name").values_list("name", flat=True)

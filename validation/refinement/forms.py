@@ -85,6 +85,7 @@ class RefinementOrderForm(RunForm):
     def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.built: Built | None = None
         self.known: dict[str, RubricSet] = {own.public_id: own for own in rubric_sets(user, benchmark)}
         candidates = Candidate.objects.filter(benchmark=benchmark, responses__isnull=False).originals().distinct()

@@ -32,6 +32,7 @@ class SplittingForm(RunForm):
     def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.built: Built | None = None
         own = [row for row in rubric_sets(user, benchmark) if row.origin != RubricSet.Origin.SPLIT]
         own.sort(key=lambda row: row.origin != RubricSet.Origin.GOLD)

@@ -48,6 +48,7 @@ class TrialForm(RunForm):
     def __init__(self, *args: Any, user: User, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.offer_keys(benchmark)
         self.built: Built | None = None
         groups, sets = list(groups_of(benchmark)), list(rubric_sets(user, benchmark))
         self.known_groups: dict[str, PairGroup] = {group.public_id: group for group in groups}

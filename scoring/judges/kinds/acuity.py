@@ -22,6 +22,7 @@ from scoring.judges.kinds.chat import ChatJudge
 from scoring.judges.kinds.kind import Row
 from scoring.judges.level_previews import level_preview_of
 from scoring.judges.services import create_acuity_judge
+from scoring.keys.grants import require_keys
 from scoring.models import Judge, JudgeRun
 from scoring.susceptibility.level_forms import LevelMeasurementForm
 from scoring.susceptibility.level_shifts import newest_measurement
@@ -62,7 +63,8 @@ class AcuityJudge(ChatJudge):
                 )
                 % {"name": judge.name}
             )
-        acuity_config(judge.config)  # the operator's list may have changed since
+        config = acuity_config(judge.config)  # the operator's lists may have changed since
+        require_keys(benchmark, {"": config.for_client()})
         scale = judge.scale
         assert scale is not None
         kept = {"scale": scale.name, "scale_version": scale.version, "levels": scale.levels}
@@ -82,7 +84,7 @@ class AcuityJudge(ChatJudge):
 
     def check_resumption(self, run: JudgeRun) -> None:
         """Check the settings again."""
-        acuity_config(run.snapshot["config"])
+        require_keys(run.benchmark, {"": acuity_config(run.snapshot["config"]).for_client()})
 
     def reads_points(self, run: JudgeRun) -> bool:
         """It sees no criteria."""
@@ -104,9 +106,9 @@ class AcuityJudge(ChatJudge):
         scale = str(values.pop("scale", ""))
         return create_acuity_judge(benchmark=benchmark, name=name, scale=scale, config=values, by=by, at=at)
 
-    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
         """One short request."""
-        check_endpoint(acuity_config({name: value for name, value in config.items() if name != "scale"}))
+        check_endpoint(benchmark, acuity_config({name: value for name, value in config.items() if name != "scale"}))
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its levels, and a request."""

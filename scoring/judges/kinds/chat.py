@@ -21,13 +21,14 @@ from consilium.llm.prompts import (
     request_hash,
 )
 from rubrics.models import Benchmark
-from scoring.forms import ChatJudgeForm
+from scoring.forms import ChatJudgeForm, JudgeForm
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.endpoint_check import check_endpoint
 from scoring.judges.example import example_item, messages_about
 from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
+from scoring.keys.grants import require_keys
 from scoring.models import Judge, JudgeRun
 from scoring.work.chat import ask_endpoint, nonce_key, template_of
 from scoring.work.slice_turn import SliceTurn
@@ -49,6 +50,12 @@ class ChatJudge(JudgeKind):
         """Always; whether its endpoint is allowed is checked when it runs."""
         return True
 
+    def make_form(self, benchmark: Benchmark, data: Any = None, initial: dict[str, Any] | None = None) -> JudgeForm:
+        """The form with the keys that the benchmark may use."""
+        form = ChatJudgeForm(data, initial=initial)
+        form.offer_keys(benchmark)
+        return form
+
     def may_waver(self, config: Mapping[str, Any]) -> bool:
         """Whether the temperature is above 0, or left to the endpoint."""
         temperature = config.get("temperature", 0.0)
@@ -60,7 +67,8 @@ class ChatJudge(JudgeKind):
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
         """The prompt and the rule sheet."""
-        config = chat_config(judge.config)  # the operator's list may have changed since
+        config = chat_config(judge.config)  # the operator's lists may have changed since
+        require_keys(benchmark, {"": config.for_client()})
         template = config.template()
         kept = {
             "rule_sheet": benchmark.rule_sheet,
@@ -77,8 +85,8 @@ class ChatJudge(JudgeKind):
         return chat_config(judge.config).priced
 
     def check_resumption(self, run: JudgeRun) -> None:
-        """Check the settings again: the operator's list of endpoints may have changed since the run began."""
-        chat_config(run.snapshot["config"])
+        """Check the settings again: the operator's lists and grants may have changed since the run began."""
+        require_keys(run.benchmark, {"": chat_config(run.snapshot["config"]).for_client()})
 
     def reads_points(self, run: JudgeRun) -> bool:
         """Whether its prompt shows the points."""
@@ -111,12 +119,12 @@ class ChatJudge(JudgeKind):
         """The next version."""
         return create_chat_judge(benchmark=benchmark, name=name, config=config, by=by)
 
-    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
         """One request with the judge's own prompt, about a made-up example."""
         checked = chat_config(dict(config))
         item = example_item(rule_sheet="")
         # An endpoint that follows rules answers no other requests.
-        check_endpoint(checked, messages_about(item, checked, nonce=nonce_for(item, nonce_key())))
+        check_endpoint(benchmark, checked, messages_about(item, checked, nonce=nonce_for(item, nonce_key())))
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its prompt, and a request; settings newer than the judge have their defaults."""

@@ -124,7 +124,7 @@ class JudgeKind:
         """The next version of the judge ``name``; `InvalidConfig` names each setting that cannot be used."""
         raise NotImplementedError
 
-    def check_endpoint(self, config: Mapping[str, Any]) -> None:
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
         """Send one short request with valid settings; `DomainError` if no model answers.
 
         It does nothing for a judge without an endpoint.

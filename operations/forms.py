@@ -1,0 +1,46 @@
+"""Forms of the pages of the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.limits import MAX_VARIABLE_NAME_LENGTH
+from consilium.llm.endpoint import KEY_NAME
+from operations.selectors.keys import benchmark_choices
+from rubrics.models import Benchmark
+
+
+class GrantForm(forms.Form):
+    """Which key, and for which benchmark; without one for all."""
+
+    name = forms.CharField(
+        label=_("Key"),
+        max_length=MAX_VARIABLE_NAME_LENGTH,
+        help_text=_("The name of its environment variable. Never enter the key itself here."),
+        widget=forms.TextInput(attrs={"list": "keys", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    benchmark = forms.ChoiceField(label=_("Benchmark"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["benchmark"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = benchmark_choices()
+
+    def clean_name(self) -> str:
+        """A name that can be that of a key."""
+        name = str(self.cleaned_data["name"])
+        if not KEY_NAME.match(name):
+            raise forms.ValidationError(
+                _("This is not the name of a key: it must end in _API_KEY or begin with JUDGE_KEY.")
+            )
+        return name
+
+    @property
+    def chosen(self) -> Benchmark | None:
+        """The benchmark; None: all."""
+        slug = self.cleaned_data["benchmark"]
+        return Benchmark.objects.get(slug=slug) if slug else None
