@@ -200,7 +200,7 @@ def binding_is_usable(entry: str) -> bool:
 
 def check_key_host(name: str, url: str, bindings: Collection[str]) -> None:
     """Refuse to send the key called ``name`` to the host of ``url`` unless the operator bound it to that host."""
-    if not name:
+    if not check_key_name(name):
         return
     hosts = hosts_of_keys(bindings).get(name, [])
     if _names_of(url).isdisjoint(hosts):
@@ -296,8 +296,8 @@ def check_address(address: str, *, private: bool = True, public: bool = True, se
     """Refuse an address that may not be called, whichever name led there.
 
     Always refused are link-local addresses and others of a cloud's metadata, multicast and unspecified ones; without
-    ``private`` also every address that is not public, without ``public`` every one that is. An IPv4 address in the form of an IPv6 one (mapped, compatible,
-    NAT64, 6to4) is checked as IPv4.
+    ``private`` also every address that is not public, without ``public`` every one that is. An IPv4 address in the form
+    of an IPv6 one (mapped, compatible, NAT64, 6to4) is checked as IPv4.
     """
     ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:

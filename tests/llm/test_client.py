@@ -35,7 +35,8 @@ def run(
     endpoint = Endpoint(url=url, model=model, **{"retry": QUICK, "timeout_s": 60.0, **more})
 
     async def main() -> Any:
-        async with ChatClient(endpoint, allowed_hosts=["127.0.0.1"], environ=environ or {}) as client:
+        lists: dict[str, Any] = {"allowed_hosts": ["127.0.0.1"], "bound_keys": ["LOOPBACK_API_KEY@127.0.0.1"]}
+        async with ChatClient(endpoint, **lists, environ=environ or {}) as client:
             return await (work or (lambda c: judge(c, MESSAGES)))(client)
 
     return asyncio.run(main())
@@ -206,7 +207,7 @@ def test_hosts_on_the_list_are_called(url: str, allowed: str) -> None:
 def test_a_listed_name_that_leads_to_cloud_metadata_is_not_called() -> None:
     # Name resolution is the system's: here it answers as a rebinding name server would.
     addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
-    endpoint = Endpoint(url="http://judge.example.org/v1", model="ok", retry=QUICK)
+    endpoint = Endpoint(url="https://judge.example.org/v1", model="ok", retry=QUICK)
 
     async def main() -> Judgement:
         async with ChatClient(endpoint, allowed_hosts=["judge.example.org"], environ={}) as client:
@@ -221,7 +222,7 @@ def test_a_listed_name_that_leads_to_cloud_metadata_is_not_called() -> None:
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "[::ffff:169.254.169.254]", "224.0.0.1"])
 def test_a_listed_metadata_address_is_not_called(address: str) -> None:
-    endpoint = Endpoint(url=f"http://{address}/v1", model="ok", retry=QUICK)
+    endpoint = Endpoint(url=f"https://{address}/v1", model="ok", retry=QUICK)
 
     async def main() -> None:
         async with ChatClient(endpoint, allowed_hosts=[address], environ={}):

@@ -237,6 +237,7 @@ def test_ten_thousand_envelopes() -> None:
     client = ChatClient(
         Endpoint(url="http://127.0.0.1:1/v1", model="ok", key_env="FUZZ_API_KEY"),
         allowed_hosts=["127.0.0.1"],
+        bound_keys=["FUZZ_API_KEY@127.0.0.1"],
         environ={"FUZZ_API_KEY": "canary-of-the-fuzz"},
     )
     rng = random.Random(4)

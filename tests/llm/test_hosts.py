@@ -32,6 +32,7 @@ class Listener:
     def __init__(self, address: str = "127.0.0.1", port: int = 0, answer: bytes = ANSWER) -> None:
         self.answer = answer
         self.connections = 0
+        self.heads: list[bytes] = []  # of the requests
         self._socket = socket.create_server((address, port))
         self.port: int = self._socket.getsockname()[1]
         threading.Thread(target=self._serve, daemon=True).start()
@@ -47,6 +48,7 @@ class Listener:
                 request = b""
                 while b"criteria" not in request and MESSAGES[0]["content"].encode() not in request:
                     request += connection.recv(65536) or b"criteria"
+                self.heads.append(request.partition(b"\r\n\r\n")[0])
                 connection.sendall(self.answer)
 
     def close(self) -> None:
@@ -107,7 +109,7 @@ def ask(url: str, allowed: str, *, times: int = 1, names: Names | None = None) -
 )
 def test_a_public_name_that_leads_inside_is_not_called(listener: Listener, address: str) -> None:
     names = Names(listener.port, address)
-    (judgement,) = ask(f"http://judge.example.org:{listener.port}/v1", "judge.example.org", names=names)
+    (judgement,) = ask(f"https://judge.example.org:{listener.port}/v1", "judge.example.org", names=names)
     assert judgement.missing
     assert (judgement.calls[0].error_kind, names.n_lookups) == ("not_allowed", 1)
     assert "(tries: 1)" in judgement.calls[0].error
@@ -141,7 +143,7 @@ def test_a_name_is_resolved_once_in_a_clients_life(listener: Listener, outside: 
 
 def test_a_name_that_was_rebound_is_refused_to_the_next_client(listener: Listener) -> None:
     names = Names(listener.port, "93.184.215.14", "127.0.0.1")
-    url = f"http://judge.example.org:{listener.port}/v1"
+    url = f"https://judge.example.org:{listener.port}/v1"
     check_address(names("judge.example.org")[0][4][0], private=False)  # public at first, as whoever looked saw it
     (judgement,) = ask(url, "judge.example.org", names=names)
     assert judgement.missing
@@ -194,7 +196,83 @@ def test_private_is_a_word_about_one_name() -> None:
     allowed = ["a.example.org@private", "b.example.org", "c.example.org:81@private", "c.example.org"]
     expected = {"a.example.org": True, "b.example.org": False, "c.example.org": False, "c.example.org:81": True}
     for host, private in expected.items():
-        url = check_url(f"http://{host}/v1", allowed)
+        url = check_url(f"https://{host}/v1", allowed)
         assert allows_private(url, allowed) is private
     with pytest.raises(EndpointRefused):
-        check_url("http://d.example.org/v1", allowed)
+        check_url("https://d.example.org/v1", allowed)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed", "may_be_called"),
+    [
+        ("http://api.example.org/v1", "api.example.org", False),
+        ("http://api.example.org:8080/v1", "api.example.org:8080", False),
+        ("http://8.8.8.8/v1", "8.8.8.8", False),
+        ("http://[::ffff:8.8.8.8]/v1", "::ffff:8.8.8.8", False),
+        ("http://api.example.org/v1", "api.example.org@private", True),
+        ("http://8.8.8.8/v1", "8.8.8.8@private", True),
+        ("https://api.example.org/v1", "api.example.org", True),
+        ("http://gpu-server:8080/v1", "gpu-server:8080", True),
+        ("http://vllm.internal/v1", "vllm.internal", True),
+        ("http://127.0.0.1:9/v1", "127.0.0.1", True),
+        ("http://[::1]:9/v1", "[::1]:9", True),
+        ("http://192.168.1.7/v1", "192.168.1.7", True),
+    ],
+)
+def test_a_public_host_is_called_by_https_alone(url: str, allowed: str, may_be_called: bool) -> None:
+    if may_be_called:
+        assert check_url(url, [allowed]) == url
+    else:
+        with pytest.raises(EndpointRefused, match="must be called by https"):
+            check_url(url, [allowed])
+
+
+def test_a_private_name_that_leads_outside_is_not_called_by_http(listener: Listener) -> None:
+    names = Names(listener.port, "93.184.215.14")
+    (judgement,) = ask(f"http://gpu-server:{listener.port}/v1", "gpu-server", names=names)
+    assert (judgement.calls[0].error_kind, names.n_lookups) == ("not_allowed", 1)
+    assert "93.184.215.14 is public" in judgement.calls[0].error
+
+
+def ask_with_key(listener: Listener, *bound_keys: str) -> Judgement:
+    """One request to the listener with the key of the environment."""
+
+    async def main() -> Judgement:
+        endpoint = Endpoint(url=f"http://127.0.0.1:{listener.port}/v1", model="ok", retry=QUICK, key_env="A_API_KEY")
+        lists: dict[str, Any] = {"allowed_hosts": ["127.0.0.1"], "bound_keys": bound_keys}
+        async with ChatClient(endpoint, **lists, environ={"A_API_KEY": "canary-key-0002"}) as client:
+            return await judge(client, MESSAGES)
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        (),
+        ("A_API_KEY",),
+        ("A_API_KEY@",),
+        ("A_API_KEY@127.0.0.2",),
+        ("A_API_KEY@127.0.0.1:1",),
+        ("B_API_KEY@127.0.0.1",),
+        ("A_API_KEY@api.example.org", "B_API_KEY@127.0.0.1"),
+        ("a_api_key@127.0.0.1",),
+        ("A_API_KEY@127.0.0.1@127.0.0.2",),
+    ],
+)
+def test_a_key_that_is_not_bound_to_the_host_goes_nowhere(listener: Listener, bound: tuple[str, ...]) -> None:
+    with pytest.raises(EndpointRefused, match=r"add A_API_KEY@127\.0\.0\.1:\d+ to ENDPOINT_KEYS"):
+        ask_with_key(listener, *bound)
+    assert listener.connections == 0
+
+
+def test_a_key_goes_to_its_host_and_not_where_that_sends_it(listener: Listener, outside: Listener) -> None:
+    assert ask_with_key(listener, "A_API_KEY@api.example.org", "A_API_KEY@127.0.0.1").verdict is not None
+    assert ask_with_key(listener, f"A_API_KEY@127.0.0.1:{listener.port}").verdict is not None
+    assert [line for line in listener.heads if b"Authorization: Bearer canary-key-0002" in line] == listener.heads
+    listener.answer = (
+        f"HTTP/1.1 307 Over there\r\nLocation: http://127.0.0.2:{outside.port}/v1/chat/completions\r\n"
+        "Content-Length: 0\r\n\r\n"
+    ).encode()
+    assert ask_with_key(listener, "A_API_KEY@127.0.0.1", "A_API_KEY@127.0.0.2").calls[0].error_kind == "redirect"
+    assert (listener.connections, outside.connections) == (3, 0)

@@ -100,6 +100,7 @@ def logprobs_of(content: Any) -> Any:
     client = ChatClient(
         Endpoint(url="http://127.0.0.1:1/v1", model="ok", key_env="SOME_API_KEY"),
         allowed_hosts=["127.0.0.1"],
+        bound_keys=["SOME_API_KEY@127.0.0.1"],
         environ={"SOME_API_KEY": "a-secret-key"},
     )
     choice = {"message": {"content": "B"}, "logprobs": content}

@@ -19,6 +19,7 @@ from rubrics.models import AcuityScale, Benchmark, Candidate, Case, Response
 from scoring.acuity.read_advice import make_read_batch
 from scoring.classification.config import classification_config, levels_of
 from scoring.judges.services import create_acuity_judge
+from scoring.keys.grants import grant_key
 from scoring.models import AcuityReading, Judge, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
 from scoring.runs.services import snapshot_of
 from scoring.susceptibility.level_texts import level_suite_hash, with_level_text
@@ -58,6 +59,7 @@ def runs_world(folder: Path, slug: str = "source", *, withheld: bool = False) ->
         ResponseFactory(case=cases["closed-0001"], candidate=advisor, text=f"Stay at home. {WITHHELD}")
     # A response that no reading came of.
     ResponseFactory(case=cases["open-0001"], candidate=advisor, sample=1, text="Wait.")
+    grant_key(name=KEY_ENV, benchmark=benchmark, by=None, at=timezone.now())
     judge = create_acuity_judge(
         benchmark=benchmark, name="levels", scale="four", by=None, at=timezone.now(),
         config={"endpoint": ENDPOINT, "model": "reader-1", "key_env": KEY_ENV, "temperature": 0.5},

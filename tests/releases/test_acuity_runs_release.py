@@ -19,7 +19,7 @@ from scoring.work.levels import options_of
 from tests.factories import UserFactory
 from tests.releases.acuity_trips import rows
 from tests.releases.releasing import built, lines
-from tests.releases.runs_world import ALL_PARTS, runs_world
+from tests.releases.runs_world import ALL_PARTS, KEY_ENV, runs_world
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def _may_call(settings: Any) -> None:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    settings.ENDPOINT_KEYS = [f"{KEY_ENV}@127.0.0.1"]
 
 
 @pytest.fixture(scope="module")

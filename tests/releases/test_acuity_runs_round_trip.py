@@ -44,6 +44,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 @pytest.fixture(autouse=True)
 def _may_call(settings: Any) -> None:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    settings.ENDPOINT_KEYS = [f"{KEY_ENV}@127.0.0.1"]
 
 
 def test_all_four_reports_come_back(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Decision, ExpertGroup, Ruling
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric
 from scoring.judges.services import create_chat_judge
+from scoring.keys.grants import grant_key
 from scoring.models import Judge
 from scoring.tasks import judge_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
@@ -68,6 +69,8 @@ def loopback_process() -> Iterator[Loopback]:
 def loopback(loopback_process: Loopback, settings: Any) -> Loopback:
     """An endpoint without latency, on the operator's list; it counts from 0 in every test."""
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    names = ("LOOPBACK_API_KEY", "GRADER_API_KEY", "SOME_API_KEY", "ABSENT_API_KEY")
+    settings.ENDPOINT_KEYS = [f"{name}@127.0.0.1" for name in names]
     loopback_process.start_afresh()
     return loopback_process
 
@@ -82,7 +85,8 @@ def start_judging(
     started: list[Worker] = []
 
     def start(**environment: str) -> Worker:
-        started.append(start_worker(queue=queue, **{"JUDGE_ALLOWED_HOSTS": "127.0.0.1", **environment}))
+        own = {"JUDGE_ALLOWED_HOSTS": "127.0.0.1", "ENDPOINT_KEYS": "LOOPBACK_API_KEY@127.0.0.1"}
+        started.append(start_worker(queue=queue, **{**own, **environment}))
         return started[-1]
 
     yield start
@@ -105,6 +109,11 @@ def answered(db: None) -> Benchmark:
         for candidate in candidates:
             ResponseFactory(case=case, candidate=candidate)
     return benchmark
+
+
+def grant(benchmark: Benchmark | None, name: str = "LOOPBACK_API_KEY") -> None:
+    """Let a benchmark, or all of them, use a key."""
+    grant_key(name=name, benchmark=benchmark, by=None, at=timezone.now())
 
 
 def chat_judge(benchmark: Benchmark, loopback: Loopback, model: str = "ok", **config: Any) -> Judge:

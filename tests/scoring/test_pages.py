@@ -37,7 +37,7 @@ from tests.factories import (
     member,
 )
 from tests.processes import Worker
-from tests.scoring.conftest import Loopback, chat_judge, learnable
+from tests.scoring.conftest import Loopback, chat_judge, grant, learnable
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BASE = "/b/answered/judges/"
@@ -112,6 +112,8 @@ def test_verdicts_made_elsewhere_are_imported_from_the_list_of_judges_also_once_
 
 def test_a_chat_judge_is_made_and_shown(answered: Benchmark, settings: Any) -> None:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    settings.ENDPOINT_KEYS = ["GRADER_API_KEY@127.0.0.1"]
+    grant(answered, "GRADER_API_KEY")
     client = client_of(answered)
     assert "127.0.0.1" in text_of(client.get(f"{BASE}new/chat/"))  # says which hosts are allowed
     response = client.post(f"{BASE}new/chat/", chat_form(key_env="GRADER_API_KEY", seed="7", temperature=""))

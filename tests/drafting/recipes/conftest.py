@@ -14,6 +14,7 @@ from drafting.models import DraftingRecipe
 from drafting.recipes.services import save_version
 from drafting.recipes.shipped import SHIPPED
 from rubrics.models import Benchmark
+from scoring.keys.grants import grant_key
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
@@ -28,7 +29,9 @@ Save = Callable[..., DraftingRecipe]
 @pytest.fixture
 def benchmark(settings: Any) -> Benchmark:
     settings.JUDGE_ALLOWED_HOSTS = ["models.example.org"]
+    settings.ENDPOINT_KEYS = ["MODELS_API_KEY@models.example.org"]
     benchmark = BenchmarkFactory(slug="bench")
+    grant_key(name="MODELS_API_KEY", benchmark=benchmark, by=None, at=AT)
     CaseFactory(benchmark=benchmark, key="a", rubric=[5])
     chinese = [{"role": "user", "content": "孩子发烧三天了，要去医院吗？"}]
     CaseFactory(benchmark=benchmark, key="c", rubric=0, language="zh-Hans", conversation=chinese)

@@ -19,6 +19,7 @@ from drafting.recipes.terms import TermsOfDrafting
 from drafting.stages.names import ASKING
 from rubrics.models import Benchmark
 from scoring.judges.config import InvalidConfig
+from scoring.keys.grants import grant_key
 from tests.drafting.recipes.conftest import AT, MODELS, Save, content
 from tests.factories import BenchmarkFactory
 
@@ -63,6 +64,7 @@ def test_a_name_is_taken_once_in_a_benchmark(benchmark: Benchmark, save: Save) -
     with pytest.raises(Conflict, match="A recipe called “main” already exists"):
         save(content("direct"))
     other = BenchmarkFactory()
+    grant_key(name="MODELS_API_KEY", benchmark=other, by=None, at=AT)
     assert save_version(benchmark=other, name="main", content=content(), by=None, at=AT).version == 1
 
 
@@ -161,6 +163,7 @@ def test_terms_have_defaults_and_are_kept_with_who_set_them(benchmark: Benchmark
 
 def test_a_recipe_of_another_benchmark_is_none_for_authors(benchmark: Benchmark, save: Save) -> None:
     other = BenchmarkFactory()
+    grant_key(name="MODELS_API_KEY", benchmark=other, by=None, at=AT)
     row = save_version(benchmark=other, name="theirs", content=content(), by=None, at=AT)
     with pytest.raises(DomainError, match="This recipe does not exist here"):
         save_terms(benchmark=benchmark, terms=TermsOfDrafting(recipe=row.public_id), by=None, at=AT)

@@ -28,7 +28,7 @@ from scoring.tasks import work_on_pipeline
 from tests.chaos import FULL
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.processes import Worker
-from tests.scoring.conftest import Loopback
+from tests.scoring.conftest import Loopback, grant
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -166,6 +166,7 @@ def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benc
 def test_a_wrong_key_stops_the_run(cases: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4, 12):
         CaseFactory(benchmark=cases, key=f"case-{number}", rubric=0)
+    grant(cases, "SOME_API_KEY")
     monkeypatch.setenv("SOME_API_KEY", "sk-very-secret")
     run = work(start(cases, loopback, "echo-key", key_env="SOME_API_KEY", concurrency=1, pauses=3))
     assert run.status == "incomplete"

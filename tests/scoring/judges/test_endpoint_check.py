@@ -15,7 +15,7 @@ from annotation.models import KeyedResponse
 from rubrics.models import Benchmark, Response, Rubric
 from scoring.models import Judge, JudgeRun, Verdict
 from tests.factories import UserFactory
-from tests.scoring.conftest import Loopback, chat_judge
+from tests.scoring.conftest import Loopback, chat_judge, grant
 from tests.scoring.test_pages import chat_form
 
 pytestmark = pytest.mark.slow
@@ -66,6 +66,7 @@ def test_a_judge_that_cannot_be_asked_is_not_saved(
 
 
 def test_a_refused_key_is_named(admin: Client, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    grant(None, "GRADER_API_KEY")
     form = chat_form(endpoint=loopback.url, model="401", unchecked="", key_env="GRADER_API_KEY")
     assert "GRADER_API_KEY is not set" in text_of(admin.post(NEW, form))
     monkeypatch.setenv("GRADER_API_KEY", "canary-key-0001")

@@ -19,7 +19,7 @@ from scoring.models import JudgeCall, JudgeRun
 from scoring.runs.services import RunFrame, create_run
 from tests.factories import BenchmarkRoleFactory
 from tests.processes import Worker
-from tests.scoring.conftest import Loopback, chat_judge
+from tests.scoring.conftest import Loopback, chat_judge, grant
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,6 +56,7 @@ def tables_that_hold(text: str) -> list[str]:
 def test_the_key_is_nowhere(
     answered: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker], client: Client, tmp_path: Path
 ) -> None:
+    grant(answered)
     (tmp_path / "sitecustomize.py").write_text(FAULT)
     worker = start_judging(LOOPBACK_API_KEY=KEY, LOG_LEVEL="DEBUG", PYTHONPATH=str(tmp_path))
     runs = [

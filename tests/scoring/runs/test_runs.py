@@ -15,7 +15,7 @@ from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.runs.services import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
 from scoring.work import slice_turn, turn
 from scoring.work.slice import work_on_slice
-from tests.scoring.conftest import Loopback, chat_judge
+from tests.scoring.conftest import Loopback, chat_judge, grant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -307,6 +307,7 @@ def test_a_host_that_left_the_operators_list_is_not_called(
 
 
 def test_a_key_that_is_not_set_is_named_and_nothing_is_called(answered: Benchmark, loopback: Loopback) -> None:
+    grant(answered, "ABSENT_API_KEY")
     run = work(start(answered, chat_judge(answered, loopback, key_env="ABSENT_API_KEY")))
     assert run.status == "incomplete"
     assert "ABSENT_API_KEY is not set" in run.error
