@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connection, transaction
 
-from consilium.llm.endpoint import binding_is_usable, check_key_host
+from consilium.llm.endpoint import KEY_NAME, binding_is_usable, check_key_host
 from consilium.llm.errors import EndpointRefused
 from operations.selectors.keys_in_use import named_keys
 
@@ -42,7 +42,7 @@ def check_keys_in_use(*, databases: Sequence[str] | None = None, **_: Any) -> li
     except DatabaseError:
         return []  # an older version's tables; the check is made again after `migrate`
     warnings: list[CheckMessage] = []
-    for key in named:
+    for key in (key for key in named if KEY_NAME.match(key.name)):
         try:
             check_key_host(key.name, key.endpoint, settings.ENDPOINT_KEYS)
         except EndpointRefused as refused:

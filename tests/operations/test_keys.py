@@ -129,13 +129,8 @@ def settings_that_name_keys(benchmark: Benchmark) -> None:
     PipelineRun.objects.create(**run, config={**keyed, "key_env": "B_API_KEY"}, heartbeat_at=at)
     PipelineRun.objects.create(**run, config={"models": {"fast": {**keyed, "key_env": "C_API_KEY"}}})
     PipelineRun.objects.create(**run, config={**keyed, "key_env": "ELSEWHERE_API_KEY"}, imported=True)
-    DraftingRecipe.objects.create(
-        benchmark=benchmark,
-        name="r",
-        version=1,
-        created_at=at,
-        content={"models": {"x": {**keyed, "key_env": "D_API_KEY"}}},
-    )
+    content = {"models": {"strong": {**keyed, "key_env": "D_API_KEY"}}}
+    DraftingRecipe.objects.create(benchmark=benchmark, name="r", version=1, created_at=at, content=content)
 
 
 def test_the_migration_grants_what_is_in_use(keyed: Benchmark) -> None:
