@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.limits import MAX_VARIABLE_NAME_LENGTH
 from consilium.llm.endpoint import KEY_NAME
-from operations.selectors.keys import benchmark_choices
+from operations.selectors.keys import ALL, benchmark_choices
 from rubrics.models import Benchmark
 
 
 class GrantForm(forms.Form):
-    """Which key, and for which benchmark; without one for all."""
+    """Which key, and for which benchmark, or for all of them."""
 
     name = forms.CharField(
         label=_("Key"),
@@ -22,7 +22,7 @@ class GrantForm(forms.Form):
         help_text=_("The name of its environment variable. Never enter the key itself here."),
         widget=forms.TextInput(attrs={"list": "keys", "autocomplete": "off", "spellcheck": "false"}),
     )
-    benchmark = forms.ChoiceField(label=_("Benchmark"), required=False)
+    benchmark = forms.ChoiceField(label=_("Benchmark"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,4 +43,4 @@ class GrantForm(forms.Form):
     def chosen(self) -> Benchmark | None:
         """The benchmark; None: all."""
         slug = self.cleaned_data["benchmark"]
-        return Benchmark.objects.get(slug=slug) if slug else None
+        return None if slug == ALL else Benchmark.objects.get(slug=slug)

@@ -17,6 +17,7 @@ from operations.selectors.keys_in_use import last_uses
 from rubrics.models import Benchmark
 from scoring.models import KeyGrant
 
+ALL = "*"  # in forms and files: all benchmarks
 CSV_COLUMNS = ("key", "hosts", "is_set", "benchmark", "granted_at", "granted_by", "last_used_at")
 CSV_TEXT = ("key", "hosts", "benchmark", "granted_by")
 
@@ -68,7 +69,7 @@ def csv_rows() -> Iterator[dict[str, Any]]:
         for own in row.grants:
             yield {
                 **key,
-                "benchmark": own.benchmark.slug if own.benchmark else "*",
+                "benchmark": own.benchmark.slug if own.benchmark else ALL,
                 "granted_at": own.grant.granted_at.isoformat(),
                 "granted_by": own.grant.granted_by.email if own.grant.granted_by else "",
                 "last_used_at": own.last_used_at.isoformat() if own.last_used_at else "",
@@ -78,5 +79,5 @@ def csv_rows() -> Iterator[dict[str, Any]]:
 
 
 def benchmark_choices() -> list[tuple[str, str]]:
-    """All benchmarks together, then each, for the form of a grant."""
-    return [("", _("All benchmarks")), *Benchmark.objects.order_by("title").values_list("slug", "title")]
+    """Each benchmark, and all of them, for the form of a grant. None is chosen at first."""
+    return [("", "–"), *Benchmark.objects.order_by("title").values_list("slug", "title"), (ALL, _("All benchmarks"))]

@@ -65,7 +65,7 @@ def test_a_page_without_keys_says_what_to_set(client: Client) -> None:
 
 
 def test_a_grant_and_its_end_are_in_the_security_log(client: Client, operator: User, keyed: Benchmark) -> None:
-    for slug in ("keyed", ""):
+    for slug in ("keyed", "*"):
         granted = client.post(f"{PAGE}grant/", {"name": "SET_API_KEY", "benchmark": slug})
         assert granted["Location"] == PAGE
         client.post(f"{PAGE}grant/", {"name": "SET_API_KEY", "benchmark": slug})  # nothing new
@@ -93,6 +93,7 @@ def test_what_is_no_name_of_a_key_is_refused(client: Client, keyed: Benchmark, n
     assert refused.context["form"].errors["name"]
     with pytest.raises(CommandError, match="_API_KEY"):
         call_command("grant_key", name, benchmark="keyed")
+    assert client.post(f"{PAGE}grant/", {"name": "SET_API_KEY", "benchmark": ""}).status_code == 422
     assert not KeyGrant.objects.exists() and not SecurityEvent.objects.filter(kind="key_granted").exists()
 
 
