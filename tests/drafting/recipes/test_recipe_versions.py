@@ -19,7 +19,7 @@ from drafting.recipes.terms import TermsOfDrafting
 from drafting.stages.names import ASKING
 from rubrics.models import Benchmark
 from scoring.judges.config import InvalidConfig
-from scoring.keys.grants import grant_key
+from scoring.keys.grants import grant_key, withdraw_key
 from tests.drafting.recipes.conftest import AT, MODELS, Save, content
 from tests.factories import BenchmarkFactory
 
@@ -167,3 +167,11 @@ def test_a_recipe_of_another_benchmark_is_none_for_authors(benchmark: Benchmark,
     row = save_version(benchmark=other, name="theirs", content=content(), by=None, at=AT)
     with pytest.raises(DomainError, match="This recipe does not exist here"):
         save_terms(benchmark=benchmark, terms=TermsOfDrafting(recipe=row.public_id), by=None, at=AT)
+
+
+def test_a_key_that_is_not_granted_is_named_by_its_place(benchmark: Benchmark, save: Save) -> None:
+    withdraw_key(name="MODELS_API_KEY", benchmark=benchmark, by=None, at=AT)
+    with pytest.raises(InvalidConfig) as refusal:
+        save(content())
+    assert set(refusal.value.fields) == {f"models.{role}.key_env" for role in ("strong", "fast", "checker")}
+    assert not DraftingRecipe.objects.exists()

@@ -277,3 +277,29 @@ def test_a_try_of_one_criterion_sends_no_withdrawn_key(answered: Benchmark, admi
     grant_key(name=KEY, benchmark=None, by=None, at=timezone.now())
     admin.post(address, {})
     assert set(listener.keys) == {f"Bearer {VALUE}"}
+
+
+# Without a rubric set there is no form yet.
+NEED_A_SET = ("validation:splitting-new", "validation:coverage-new", "validation:trial-new")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("scoring:judge-new-chat", "scoring:judge-new-acuity", "scoring:generation-new", "scoring:classification-new"),
+        *("validation:making-new", "validation:refinement-new", "drafting:recipe-new", *NEED_A_SET),
+    ],
+)
+def test_every_form_with_a_key_offers_those_that_are_granted(
+    answered: Benchmark, admin: Client, listener: Listener, settings: Any, page: str
+) -> None:
+    settings.ENDPOINT_KEYS = [*settings.ENDPOINT_KEYS, "MINE_API_KEY@api.example.com"]
+    grant(answered, "MINE_API_KEY")
+    address = reverse(page, args=["answered"])
+    shown = admin.get(address).content.decode()
+    assert ('<option value="MINE_API_KEY">' in shown) is (page not in NEED_A_SET)
+    assert KEY not in shown
+    refused = admin.post(address, {"endpoint": listener.url, "key_env": KEY, "shipped": "direct"})
+    assert refused.status_code == 422
+    assert f"{KEY} is not granted" in str(refused.context["form"].errors["key_env"])
+    assert listener.keys == []
