@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from consilium.core.limits import MAX_ENDPOINT_LENGTH, MAX_MODEL_NAME_LENGTH, MAX_VARIABLE_NAME_LENGTH
-from consilium.llm.endpoint import KEY_NAME, PRIVATE, hosts_of_keys
+from consilium.llm.endpoint import PRIVATE, hosts_of_keys
 from rubrics.models import Benchmark
 from scoring.judges.config import EndpointConfig, InvalidConfig
-from scoring.keys.grants import check_key, usable_keys
+from scoring.keys.grants import check_grant, usable_keys
 
 
 class SettingsForm(forms.Form):
@@ -116,10 +116,10 @@ class EndpointForm(SettingsForm):
     def clean_key_env(self) -> str:
         """A key that the benchmark may use, or none."""
         name = str(self.cleaned_data["key_env"])
-        # Other names are refused with the settings, which know the rule for them.
-        if self.keys_of is not None and KEY_NAME.match(name):
+        # Other names, and keys that are not bound to the host, are refused with the settings.
+        if self.keys_of is not None and name in hosts_of_keys(settings.ENDPOINT_KEYS):
             try:
-                check_key(self.keys_of, name)
+                check_grant(self.keys_of, name)
             except DomainError as error:
                 raise forms.ValidationError(translate(error.args[0])) from None
         return name

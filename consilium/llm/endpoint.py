@@ -204,20 +204,19 @@ def check_key_host(name: str, url: str, bindings: Collection[str]) -> None:
         return
     hosts = hosts_of_keys(bindings).get(name, [])
     if _names_of(url).isdisjoint(hosts):
-        raise EndpointRefused(unbound_key(name, urlsplit(url).netloc, hosts))
-
-
-def unbound_key(name: str, host: str, hosts: Collection[str]) -> Phrase:
-    """Why a key is not sent to ``host``, and what the operator must set; ``hosts`` are those that it is bound to."""
-    return Phrase(
-        "The key %(name)s is not bound to %(host)s (now: %(hosts)s). The server administrator can add %(entry)s to "
-        "%(setting)s in the environment of web and worker, and restart both; see docs/operating.md.",
-        name=name,
-        host=host,
-        hosts=", ".join(sorted(hosts)) or "–",
-        entry=f"{name}@{host}",
-        setting=ENDPOINT_KEYS,
-    )
+        host = urlsplit(url).netloc
+        raise EndpointRefused(
+            Phrase(
+                "The key %(name)s is not bound to %(host)s (now: %(hosts)s). The server administrator can add "
+                "%(entry)s to %(setting)s in the environment of web and worker, and restart both; see "
+                "docs/operating.md.",
+                name=name,
+                host=host,
+                hosts=", ".join(sorted(hosts)) or "–",
+                entry=f"{name}@{host}",
+                setting=ENDPOINT_KEYS,
+            )
+        )
 
 
 def read_key(name: str, environ: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from accounts.services import security_log
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from consilium.core.phrases import Phrase
-from consilium.llm.endpoint import KEY_NAME, Endpoint, check_key_host, check_key_name, hosts_of_keys, unbound_key
+from consilium.llm.endpoint import KEY_NAME, Endpoint, check_key_host, hosts_of_keys
 from consilium.llm.errors import EndpointRefused
 from rubrics.models import Benchmark
 from scoring.judges.config import InvalidConfig
@@ -43,12 +43,8 @@ def is_granted(benchmark: Benchmark, name: str) -> bool:
     return grants_for(benchmark).filter(name=name).exists()
 
 
-def check_key(benchmark: Benchmark, name: str) -> None:
-    """`EndpointRefused` unless a key is bound to some host and the benchmark may use it."""
-    if not check_key_name(name):
-        return
-    if name not in hosts_of_keys(settings.ENDPOINT_KEYS):
-        raise EndpointRefused(unbound_key(name, "HOST", ()))
+def check_grant(benchmark: Benchmark, name: str) -> None:
+    """`EndpointRefused` unless the benchmark may use the key of this name."""
     if not is_granted(benchmark, name):
         raise EndpointRefused(
             Phrase(
@@ -69,7 +65,7 @@ def bound_keys_for(benchmark: Benchmark, endpoint: Endpoint) -> list[str]:
     bound: list[str] = settings.ENDPOINT_KEYS
     if endpoint.key_env:
         check_key_host(endpoint.key_env, endpoint.url, bound)
-        check_key(benchmark, endpoint.key_env)
+        check_grant(benchmark, endpoint.key_env)
     return bound
 
 
