@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import SecurityEvent, User
 from drafting.models import DraftingRecipe
 from rubrics.models import Benchmark
-from scoring.models import Judge, KeyGrant, PipelineRun
+from scoring.models import Judge, JudgeRun, KeyGrant, PipelineRun
 from tests.factories import BenchmarkFactory, UserFactory
 from tests.scoring.judges.test_keys import tables_that_hold
 
@@ -126,6 +126,9 @@ def settings_that_name_keys(benchmark: Benchmark) -> None:
     Judge.objects.create(benchmark=benchmark, name="a", kind="chat", config={**keyed, "key_env": "A_API_KEY"})
     Judge.objects.create(benchmark=benchmark, name="b", kind="chat", config={**keyed, "key_env": ""})
     Judge.objects.create(benchmark=benchmark, name="c", kind="chat", config={**keyed, "key_env": "PATH"})
+    own = {"benchmark": benchmark, "judge": Judge.objects.get(name="b"), "prompt_hash": "", "created_at": at}
+    JudgeRun.objects.create(**own, snapshot={"config": {**keyed, "key_env": "E_API_KEY"}})
+    JudgeRun.objects.create(**own, snapshot={"config": {**keyed, "key_env": "ELSEWHERE_API_KEY"}}, imported=True)
     run = {"kind": "generate", "benchmark": benchmark, "created_at": at, "status": "finished", "finished_at": at}
     PipelineRun.objects.create(**run, config={**keyed, "key_env": "B_API_KEY"}, heartbeat_at=at)
     PipelineRun.objects.create(**run, config={"models": {"fast": {**keyed, "key_env": "C_API_KEY"}}})
@@ -139,7 +142,7 @@ def test_the_migration_grants_what_is_in_use(keyed: Benchmark) -> None:
     migration = import_module("scoring.migrations.0012_key_grants")
     with connection.cursor() as cursor:
         cursor.execute(migration.GRANT_KEYS_IN_USE)
-    expected = {(f"{letter}_API_KEY", "keyed") for letter in "ABCD"}
+    expected = {(f"{letter}_API_KEY", "keyed") for letter in "ABCDE"}
     assert set(KeyGrant.objects.values_list("name", "benchmark__slug")) == expected
 
 
