@@ -390,6 +390,8 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = "consilium.formats"
 
 # API --------------------------------------------------------------------------------------------------------------
+# How many requests of the API each user may make in a minute, in each web process.
+API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", default=1200)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
@@ -411,7 +413,7 @@ REST_FRAMEWORK = {
         "consilium.throttles.AnonymousRate",
         "consilium.throttles.UserRate",
     ],
-    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": f"{API_REQUESTS_PER_MINUTE}/min"},
     # Without a proxy the client itself writes X-Forwarded-For, and could start a new count with each value.
     "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
