@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
+from allauth.core import context as request_context
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.http import HttpRequest
-from django.utils.translation import get_language_info
+from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import get_language_info, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import CountryField
 from accounts.languages_read import LanguagesField
-from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
+from accounts.models import (
+    MAX_TOKEN_DAYS,
+    MAX_TOKEN_NAME_LENGTH,
+    ApiToken,
+    Notification,
+    NotificationSetting,
+    PhysicianProfile,
+    User,
+)
 from accounts.notices import ABOUT
+from accounts.services import api_tokens
 from accounts.services.first_run import WrongCode, is_current_code
 from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
 from accounts.time_zones import TimeZoneField
+from accounts.token_scopes import ABOUT as ABOUT_SCOPES
+from accounts.token_scopes import benchmarks_of
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 
 
@@ -197,7 +212,32 @@ class PhysicianWelcomeForm(WelcomeForm):
         }
 
 
-class ChangePasswordForm(AllauthChangePasswordForm):
+class RevokesTokens(forms.Form):
+    """Mixed into the forms of a new password: it also revokes the API tokens, unless its owner unticks that."""
+
+    user: User | None
+
+    def offer_to_revoke(self) -> None:
+        """Add the field, if there is a token that works."""
+        user = self.user
+        if user is not None and ApiToken.objects.filter(api_tokens.live_tokens(user, at=timezone.now())).exists():
+            self.fields["revoke_tokens"] = forms.BooleanField(
+                label=_("Also revoke my API tokens"),
+                required=False,
+                initial=True,
+                help_text=_("Programs that use them stop working. Leave this ticked if someone may know a token."),
+            )
+
+    def save(self) -> None:
+        """Set the password, and revoke the tokens if that was left ticked."""
+        super().save()  # type: ignore[misc]  # of the form of allauth beside this one
+        if self.user is not None and self.cleaned_data.get("revoke_tokens"):
+            api_tokens.revoke_all_tokens(
+                user=self.user, by=self.user, at=timezone.now(), request=request_context.request
+            )
+
+
+class ChangePasswordForm(RevokesTokens, AllauthChangePasswordForm):
     """Takes a new password of somebody who is signed in, with labels in sentence case."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -210,6 +250,7 @@ class ChangePasswordForm(AllauthChangePasswordForm):
             field = self.fields[name]
             field.label = label
             field.widget.attrs.pop("placeholder", None)
+        self.offer_to_revoke()
 
 
 class ResetPasswordForm(AllauthResetPasswordForm):
@@ -226,7 +267,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):
         return str(self.cleaned_data["email"])
 
 
-class ResetPasswordKeyForm(AllauthResetPasswordKeyForm):
+class ResetPasswordKeyForm(RevokesTokens, AllauthResetPasswordKeyForm):
     """Takes the new password of somebody who opened a link, with the words of the welcome page."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -238,6 +279,7 @@ class ResetPasswordKeyForm(AllauthResetPasswordKeyForm):
             field = self.fields[name]
             field.label, field.help_text = label, help_text
             field.widget.attrs.pop("placeholder", None)
+        self.offer_to_revoke()
 
 
 class DeliveryForm(forms.Form):
@@ -252,3 +294,73 @@ class DeliveryForm(forms.Form):
                 initial=current[kind],
                 help_text=ABOUT[Notification.Kind(kind)],
             )
+
+
+UNTIL_A_DATE = "date"
+
+
+class ApiTokenForm(forms.Form):
+    """A new API token: what it is for, what it may do, in which benchmark, and until when."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=MAX_TOKEN_NAME_LENGTH,
+        help_text=_("What you use it for, such as “Notebook on my laptop”."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("What the token may do"),
+        choices=[(value, format_lazy("{}: {}", label, ABOUT_SCOPES[value])) for value, label in ApiToken.Scope.choices],
+        initial=[ApiToken.Scope.READ.value],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Never more than you may do yourself. Choose as little as your program needs."),
+    )
+    benchmark = forms.ChoiceField(label=_("Benchmark"), required=False)
+    expires = forms.ChoiceField(
+        label=_("Expires"),
+        choices=[
+            *(
+                (str(days), ngettext_lazy("in %(n)d day", "in %(n)d days", "n") % {"n": days})
+                for days in (7, 30, 90, 365)
+            ),
+            (UNTIL_A_DATE, _("on a date")),
+        ],
+        initial=str(api_tokens.DEFAULT_DAYS),
+    )
+    expires_on = forms.DateField(
+        label=_("Date of expiry"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text=_("Only for “on a date”: the last day on which the token works, at most a year from now."),
+    )
+
+    def __init__(self, *args: Any, user: User, at: datetime, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.at = at
+        field = self.fields["benchmark"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("All of mine")), *benchmarks_of(user)]
+
+    def clean(self) -> dict[str, Any]:
+        """Check the moment of expiry: the end of the day that was chosen, where the reader is."""
+        data: dict[str, Any] = super().clean() or {}
+        if data.get("expires") != UNTIL_A_DATE:
+            if data.get("expires"):
+                data["expires_at"] = self.at + timedelta(days=int(data["expires"]))
+            return data
+        day = data.get("expires_on")
+        if day is None:
+            if "expires_on" not in self.errors:
+                self.add_error("expires_on", _("Enter the date."))
+            return data
+        today = timezone.localdate(self.at)
+        if not today <= day < today + timedelta(days=MAX_TOKEN_DAYS):
+            self.add_error("expires_on", _("Choose a day from today on, at most a year from now."))
+            return data
+        end = timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))
+        data["expires_at"] = min(end, self.at + timedelta(days=MAX_TOKEN_DAYS))
+        return data
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `accounts.services.api_tokens.make_token`."""
+        return {name: self.cleaned_data[name] for name in ("name", "scopes", "benchmark", "expires_at")}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pgtrigger
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractUser
@@ -15,6 +17,9 @@ from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
 from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_SPECIALTY_LENGTH, MAX_TITLE_LENGTH
+
+MAX_TOKEN_NAME_LENGTH = 60
+MAX_TOKEN_DAYS = 366
 
 
 # Who may sign in, and who creates benchmarks.
@@ -249,6 +254,80 @@ class NotificationSetting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}, {self.kind}: {self.delivery}"
+
+
+@audited_fields(
+    "ApiTokenEvent",
+    *("public_id", "user", "name", "prefix", "scopes", "benchmark", "created_at", "expires_at"),
+    *("revoked_at", "revoked_by"),
+)
+class ApiToken(models.Model):
+    """A key with which a program uses the API as ``user``, within ``scopes`` and until it expires or is revoked.
+
+    ``benchmark`` is the slug of the only benchmark that the token opens; empty for all of its owner. The key itself is
+    shown once, when it is made. This table holds its hash: a key has 238 random bits, so a fast hash is enough.
+    """
+
+    class Scope(models.TextChoices):
+        READ = "read", pgettext_lazy("scope", "Read")
+        GRADE = "grade", pgettext_lazy("scope", "Grade and write")
+        RUN = "run", pgettext_lazy("scope", "Import and run")
+        ADMIN = "admin", pgettext_lazy("scope", "Administer")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(_("name"), max_length=MAX_TOKEN_NAME_LENGTH)
+    token_hash = models.CharField(max_length=64, unique=True)
+    prefix = models.CharField(max_length=20)  # the first characters of the key, by which its owner knows it
+    scopes = ArrayField(models.CharField(max_length=10, choices=Scope.choices))
+    benchmark = models.CharField(max_length=MAX_SLUG_LENGTH, blank=True, default="")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)  # to within `api_tokens.USE_IS_WRITTEN_EVERY`
+    last_used_address = models.GenericIPAddressField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=models.Q(revoked_at=None), name="accounts_token_expiry"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(scopes__contained_by=["read", "grade", "run", "admin"], scopes__len__gt=0),
+                name="accounts_token_scopes",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    expires_at__gt=models.F("created_at"),
+                    expires_at__lte=models.F("created_at") + timedelta(days=MAX_TOKEN_DAYS),
+                ),
+                name="accounts_token_expires",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(revoked_by=None) | models.Q(revoked_at__isnull=False),
+                name="accounts_token_revoked_by",
+            ),
+        ]
+        triggers = [
+            # What a token may do is what its owner saw when they made it.
+            pgtrigger.ReadOnly(
+                name="as_made",
+                fields=["user", "token_hash", "prefix", "scopes", "benchmark", "created_at", "expires_at"],
+            ),
+            pgtrigger.Trigger(
+                name="stays_revoked",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__revoked_at__isnull=False)
+                & pgtrigger.Q(old__revoked_at__df=pgtrigger.F("new__revoked_at")),
+                func="RAISE EXCEPTION 'A revoked token stays revoked';",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
 
 
 class SecurityEvent(models.Model):

@@ -70,7 +70,10 @@ ABOUT = {
     ),
     Kind.BUDGET: gettext_lazy("A run stopped because its budget is used up."),
     Kind.WORKER: gettext_lazy("Imports, reports and runs are waiting because no worker is running."),
-    Kind.ACCOUNT: gettext_lazy("An admin was shown a link with which a new password for your account can be chosen."),
+    Kind.ACCOUNT: gettext_lazy(
+        "An admin was shown a link with which a new password for your account can be chosen, an API token was made, or "
+        "one expires in a week."
+    ),
 }
 # The kinds whose texts are in `accounts.staff_notices`.
 _STAFF = {
@@ -81,7 +84,7 @@ _STAFF = {
     Kind.ATTENTION: staff_notices.batch_needs_attention,
     Kind.CONFLICT: staff_notices.conflicts_opened,
     Kind.WORKER: staff_notices.no_worker,
-    Kind.ACCOUNT: staff_notices.password_link_shown,
+    Kind.ACCOUNT: staff_notices.account_security,
 }
 
 

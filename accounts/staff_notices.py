@@ -125,6 +125,32 @@ def no_worker(values: dict[str, Any]) -> tuple[str, str]:
     return text % {"since": date_format(since, "DATETIME_FORMAT")}, _("Ask the person who runs the server.")
 
 
+def account_security(values: dict[str, Any]) -> tuple[str, str]:
+    """What happened to the reader's account: ``what`` is empty where an admin was shown a link."""
+    match values.get("what", ""):
+        case "token_made":
+            return token_made(values)
+        case "token_expires":
+            return token_expires(values)
+        case _:
+            return password_link_shown(values)
+
+
+def token_made(values: dict[str, Any]) -> tuple[str, str]:
+    """An API token was made. The second text names it."""
+    text = _("A new API token was made for your account.")
+    detail = _("Its name is “%(name)s”. If you did not make it, revoke it and change your password.")
+    return text, detail % {"name": values.get("name", "")}
+
+
+def token_expires(values: dict[str, Any]) -> tuple[str, str]:
+    """An API token expires soon; in the reader's time zone."""
+    day = timezone.localtime(datetime.fromisoformat(values["expires_at"]))
+    text = _("One of your API tokens expires on %(day)s.") % {"day": date_format(day, "DATETIME_FORMAT")}
+    detail = _("Its name is “%(name)s”. If a program still needs it, make a new one.")
+    return text, detail % {"name": values.get("name", "")}
+
+
 def password_link_shown(values: dict[str, Any]) -> tuple[str, str]:
     """An admin was shown a link with which a password can be chosen. The second text names the admin."""
     text = _("An admin was shown a link with which a new password for your account can be chosen.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.services import deliveries, passwords
+from accounts.services import api_tokens, deliveries, passwords
 
 
 @shared_task(ignore_result=True)
@@ -27,3 +27,9 @@ def mail_password_link(user_id: int | None) -> None:
 def sweep_mails() -> None:
     """Send the daily mails that are due, and mails that an earlier task did not send."""
     deliveries.sweep_mails(at=timezone.now())
+
+
+@shared_task(ignore_result=True)
+def notify_of_expiring_tokens() -> None:
+    """Notify people a week before one of their API tokens expires."""
+    api_tokens.notify_of_expiry(at=timezone.now())

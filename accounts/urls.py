@@ -2,13 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from accounts.views import api_token, first_run, notices, own, welcome
+from accounts.views import api_tokens, first_run, notices, own, welcome
 
 app_name = "accounts"
 urlpatterns: list[URLPattern] = [
     path("", own.home, name="home"),
     path("profile/", own.profile, name="profile"),
-    path("profile/api-token/", api_token.api_token, name="api-token"),
+    path("profile/api-tokens/", api_tokens.api_tokens, name="api-tokens"),
+    path("profile/api-tokens/revoke-all/", api_tokens.revoke_all, name="api-tokens-revoke-all"),
+    path("profile/api-tokens/<str:public_id>/revoke/", api_tokens.revoke, name="api-token-revoke"),
     path("profile/notifications/", notices.deliveries, name="deliveries"),
     path("session", own.session, name="session"),
     path("notifications/", notices.notifications, name="notifications"),

@@ -13,15 +13,14 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.translation import gettext as _
-from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
-from rest_framework.settings import api_settings
 
+from accounts.token_authentication import TokenAuthentication, TokenRefused
 from annotation import access as annotation_access
 from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
+from config import api_scopes
 from consilium.middleware import Handler, reads_json
 from documents import access as documents_access
 from documents.parsing.limits import LIMITS as DOCUMENT_LIMITS
@@ -101,7 +100,7 @@ def body_limit(request: HttpRequest) -> int:
     route = LONG_BODIES.get(match.view_name)
     if route is None:
         return settings.MAX_BODY_BYTES
-    user = request.user if request.user.is_authenticated else _token_user(request)
+    user = request.user if request.user.is_authenticated else _token_user(request, match)
     if user is None:
         return settings.MAX_BODY_BYTES
     try:
@@ -111,22 +110,13 @@ def body_limit(request: HttpRequest) -> int:
     return route.limit
 
 
-def _token_user(request: HttpRequest) -> object | None:
-    """The user whom the API would authenticate by a header; None without one.
-
-    Session authentication is left out: its CSRF check reads the body.
-    """
-    classes: list[type[BaseAuthentication]] = api_settings.DEFAULT_AUTHENTICATION_CLASSES  # type: ignore[assignment]
-    for authentication in classes:
-        if issubclass(authentication, SessionAuthentication):
-            continue
-        try:
-            known = authentication().authenticate(Request(request))
-        except AuthenticationFailed:
-            return None
-        if known is not None:
-            return known[0]
-    return None
+def _token_user(request: HttpRequest, match: ResolverMatch) -> object | None:
+    """The owner of the token that the request carries, if the token may send it; else None."""
+    try:
+        known = TokenAuthentication().authenticate(Request(request))
+    except TokenRefused:
+        return None
+    return known[0] if known is not None and api_scopes.may_use(known[1], request, match) else None
 
 
 def refuse_long_bodies(get_response: Handler) -> Handler:

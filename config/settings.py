@@ -85,7 +85,6 @@ INSTALLED_APPS = [
     "pghistory",
     "pgtrigger",
     "rest_framework",
-    "rest_framework.authtoken",
     "template_partials",
 ]
 
@@ -255,6 +254,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
+    "accounts.tasks.notify_of_expiring_tokens": {
+        "task": "accounts.tasks.notify_of_expiring_tokens",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
     # Twice an hour, so that a run falls between six and seven in the morning in every time zone.
     "annotation.tasks.sweep_due_dates": {
         "task": "annotation.tasks.sweep_due_dates",
@@ -395,10 +399,11 @@ API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", default=1200)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
-        "consilium.core.token_authentication.TokenAuthentication",
+        "accounts.token_authentication.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
+        "config.api_scopes.TokenScope",
         "consilium.core.parameters.DeclaredParameters",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -421,7 +426,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consilium",
     "DESCRIPTION": "Cases, rubrics, responses, decisions, judges and agreement. Authenticate with a token: "
-    "`Authorization: Token …`.",
+    "`Authorization: Bearer …`. Each operation says which scope the token needs.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
@@ -430,6 +435,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "consilium.core.schema.with_single_backquotes",
         "consilium.core.schema.with_examples_of_amounts",
+        "config.api_scopes.with_scopes",
     ],
     # Fields of the same name with different choices: each enumeration gets a name of its own, not a generated one.
     "ENUM_NAME_OVERRIDES": {

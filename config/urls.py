@@ -5,6 +5,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from accounts.views import first_run, own, sign_on
+from config import api_scopes
 from consilium.views import healthz, rule_endpoint
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
@@ -19,6 +20,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("agreement.api_urls")),
     path("", include("releases.api_urls")),
 ]
+
+api_scopes.require_declared(api_urlpatterns)
 
 handler400 = "consilium.views.bad_request"
 handler404 = "consilium.views.page_not_found"

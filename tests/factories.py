@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 from typing import Any
 
 import factory
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
-from accounts.models import User
+from accounts.models import ApiToken, User
+from accounts.services.api_tokens import make_token
 from annotation import services as annotation_services
 from annotation.models import Assignment, Batch, ExpertGroup
 from drafting.models import DRAFTING, DraftingRun, Fact, Suggestion
@@ -302,3 +304,18 @@ def decide(assignment: Assignment, *outcomes: str, submit: bool = True) -> None:
     )
     if submit:
         annotation_services.submit(assignment=assignment, annotator=assignment.annotator, at=timezone.now())
+
+
+def token_of(user: User, *scopes: str, benchmark: str = "") -> str:
+    """The key of a new API token of ``user``: with these scopes (all without any), in one benchmark or in all."""
+    at = timezone.now()
+    _token, key = make_token(
+        user=user,
+        name="Of a test",
+        scopes=scopes or ApiToken.Scope.values,
+        benchmark=benchmark,
+        expires_at=at + timedelta(days=1),
+        by=user,
+        at=at,
+    )
+    return key

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
+from accounts.token_scopes import bound_benchmark
 from annotation import access, services
 from annotation.api import serializers
 from annotation.models import Adjudication, Assignment, Batch
@@ -66,7 +67,12 @@ def assignments(request: Request) -> Response:
 
 
 def in_benchmark(request: Request, rows: QuerySet[Row], benchmark: str) -> QuerySet[Row]:
-    """Those of the benchmark that the parameter names, else all; ``benchmark`` is the field of ``rows``."""
+    """Those of the benchmark that the parameter names, else all; ``benchmark`` is the field of ``rows``.
+
+    With a token for one benchmark, those of that benchmark alone.
+    """
+    if bound := bound_benchmark(request):
+        rows = rows.filter(**{f"{benchmark}__slug": bound})
     slug = request.query_params.get("benchmark")
     return rows.filter(**{benchmark: access.get_member_benchmark(request.user, slug)}) if slug else rows
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services import invitations, person_of, suggest_profile
-from accounts.services.access_ends import end_sessions_and_token
+from accounts.services.access_ends import end_sessions_and_tokens
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
 from annotation.people.people_list import IN_GROUPS, ListedPerson
@@ -129,7 +129,7 @@ def is_activatable(person: User, *, benchmark: Benchmark, by: User) -> bool:
 def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: User, at: datetime) -> None:
     """Deactivate an account, or activate it again; what the person did stays on record.
 
-    A deactivated account is signed out at once and cannot sign in, and its API token is revoked. All its parts in the
+    A deactivated account is signed out at once and cannot sign in, and its API tokens are revoked. All its parts in the
     benchmark are stopped, open work goes back, and its invitation is withdrawn. Parts stay stopped when the account is
     activated again, which is refused unless an admin of this benchmark deactivated it. An account with access elsewhere
     belongs to other admins, too; whoever runs the server can deactivate it.
@@ -145,7 +145,7 @@ def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: 
         )
     # Also on activation: what was left by a sign-in at the moment of the deactivation does not work again.
     if not active or not person.is_active:
-        end_sessions_and_token(user=person)
+        end_sessions_and_tokens(user=person, by=by, at=at)
     if not active:
         for membership in Membership.objects.filter(user=person, group__benchmark=benchmark, active=True):
             set_member_active(membership=membership, active=False, by=by, at=at)

@@ -203,7 +203,8 @@ class Schema(AutoSchema):
         parameters = {each.name for each in self.get_override_parameters() if isinstance(each, OpenApiParameter)}
         # An unknown parameter is refused by every operation (`DeclaredParameters`).
         codes["400"] = "What was sent is not valid: `detail`, or the messages for each field or parameter."
-        codes["403"] = "Not signed in, or no token that is known."
+        codes["401"] = "The token is not known, has expired or was revoked."
+        codes["403"] = "Not signed in, or the token lacks the scope; `detail` names it."
         if "{" in self.path or "benchmark" in parameters:
             codes["404"] = "There is no such thing, or it is not yours to see."
         if writes:

@@ -14,6 +14,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.token_scopes import bound_benchmark
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.filters import checked, declared
 from rubrics import access, models, services
@@ -49,9 +50,10 @@ def benchmarks(request: Request) -> Response:
     POST: Make a benchmark (staff).
     """
     if request.method == "GET":
-        return page_of(
-            request, models.Benchmark.objects.run_by(request.user).order_by("slug"), serializers.BenchmarkSerializer
-        )
+        rows = models.Benchmark.objects.run_by(request.user).order_by("slug")
+        if bound := bound_benchmark(request):
+            rows = rows.filter(slug=bound)
+        return page_of(request, rows, serializers.BenchmarkSerializer)
     if not me(request).is_staff:
         raise PermissionDenied(_("Only people who administer the server can create a benchmark."))
     benchmark = services.create_benchmark(

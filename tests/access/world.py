@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 from django.core.files.base import ContentFile
 from django.db import connection
 
-from accounts.models import Invitation, Notification, User
+from accounts.models import ApiToken, Invitation, Notification, User
 from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
 from agreement.planning.acuity_plan import plan_of
@@ -462,6 +462,7 @@ class World:
     attempt: QualificationAttempt  # the first annotator's, finished
     role: int  # the researcher's
     notification: str  # the first annotator's, of their new work
+    api_token: str  # the first annotator's
     invitation: str  # the checker's
     authoring_role: int  # the author's
     draft_case: Case  # written by the author, its rubric a draft
@@ -815,6 +816,10 @@ def build_world(suffix: str = "") -> World:
             case=draft_case, kind="phone", quote="555 0100", reason="made up", waived_by=author, waived_at=AT
         ).pk,
         notification=Notification.objects.filter(user=annotator, kind="new_work").latest("pk").public_id,
+        api_token=ApiToken.objects.create(
+            user=annotator, name="Notebook", token_hash="0" * 64, prefix="consilium_abc123", scopes=["read"],
+            created_at=AT, expires_at=AT + timedelta(days=90),
+        ).public_id,
         invitation=Invitation.objects.create(
             user=checker, scope=benchmark.slug, title=benchmark.title, part="checker", invited_by=users["admin"],
             created_at=AT, sent_at=AT, expires_at=AT,

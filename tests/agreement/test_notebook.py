@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import transaction
-from rest_framework.authtoken.models import Token
 
 from agreement import tasks
 from tests.agreement.study import coin, make_study, noisy
+from tests.factories import token_of
 
 NOTEBOOK = settings.BASE_DIR / "docs" / "notebook.ipynb"
 
@@ -27,7 +27,7 @@ def test_the_notebook_runs_from_the_raters_to_a_figure(live_server: Any, monkeyp
     study.judge("echo", noisy(study, "A", 3, 0.1))
     monkeypatch.setenv("CONSILIUM_URL", live_server.url)
     monkeypatch.setenv("CONSILIUM_BENCHMARK", study.benchmark.slug)
-    monkeypatch.setenv("CONSILIUM_TOKEN", Token.objects.create(user=study.admin).key)
+    monkeypatch.setenv("CONSILIUM_TOKEN", token_of(study.admin))
     # The server's own thread does what a worker would.
     monkeypatch.setattr(
         tasks.run_report, "delay_on_commit", lambda pk: transaction.on_commit(lambda: tasks.run_report(pk))

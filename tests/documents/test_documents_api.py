@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from annotation.services import add_member, create_group
 from documents.models import Collection, Document
 from rubrics.models import ImportJob
 from tests.documents.library import FEVER, add_document, work
-from tests.factories import UserFactory
+from tests.factories import UserFactory, token_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = "/api/v1/benchmarks/bench/"
@@ -23,7 +22,7 @@ class Caller:
     """A client with a token."""
 
     def __init__(self, user: Any) -> None:
-        self.headers = {"Authorization": f"Token {Token.objects.create(user=user).key}"}
+        self.headers = {"Authorization": f"Token {token_of(user)}"}
         self.client = Client()
 
     def get(self, path: str) -> Any:

@@ -19,11 +19,10 @@ from urllib.parse import urlencode
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from accounts.models import User
 from rubrics.models import Benchmark, ImportJob
-from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, member
+from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, member, token_of
 from tests.processes import web_server
 
 pytestmark = pytest.mark.slow
@@ -200,7 +199,7 @@ def test_300_mb_leave_at_most_4_mb_of_the_client_and_nothing_on_the_disk(site: S
         (IMPORT_PAGE, {"Cookie": session_of(physician)}),
         (IMPORT_API, {}),
         (IMPORT_API, {"Authorization": "Token 0123456789"}),
-        (IMPORT_API, {"Authorization": f"Token {Token.objects.create(user=physician).key}"}),
+        (IMPORT_API, {"Authorization": f"Token {token_of(physician)}"}),
         ("/there/is/no/such/page/", {}),
     ]
     for path, headers in senders:
@@ -228,7 +227,7 @@ def test_an_admin_imports_a_file_of_more_than_3_mb(site: Site, study: Benchmark,
         answer = visitor.ask("POST", IMPORT_PAGE, body, **headers)
         assert answer.status == 302, answer.text[:500]
     else:
-        headers["Authorization"] = f"Token {Token.objects.create(user=admin).key}"
+        headers["Authorization"] = f"Token {token_of(admin)}"
         answer = visitor.ask("POST", IMPORT_API, multipart(content, kind="cases"), **headers)
         assert answer.status == 201, answer.text[:500]
     assert ImportJob.objects.get().bytes_total == len(content)

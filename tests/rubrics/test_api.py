@@ -9,7 +9,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.authtoken.models import Token
 from rest_framework.response import Response as Answer
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
@@ -26,6 +25,7 @@ from tests.factories import (
     ResponseFactory,
     UserFactory,
     member,
+    token_of,
 )
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ class Caller:
     """A client with a token."""
 
     def __init__(self, user: Any) -> None:
-        self.headers = {"Authorization": f"Token {Token.objects.create(user=user).key}"}
+        self.headers = {"Authorization": f"Token {token_of(user)}"}
         self.client = Client()
 
     def get(self, path: str) -> Any:

@@ -15,13 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Invitation, User
-from accounts.services.api_tokens import make_token, token_of
 from annotation.models import Assignment, ExpertGroup, Membership
 from annotation.services.groups import add_member
 from rubrics.services import give_authoring_role, grant_role, withdraw_authoring_role, withdraw_role
 from tests.annotation.conftest import Workshop
 from tests.annotation.test_languages_read import reads
-from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -118,15 +117,17 @@ def test_a_deactivated_account_keeps_no_token_and_no_session(workshop: Workshop,
     User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
     url = f"/b/{workshop.benchmark.slug}/people/account/"
     person = workshop.annotator
-    make_token(user=person)
+    key = token_of(person)
     admin, own, other = Client(), Client(), Client()
     for client, user in ((admin, workshop.admin), (own, person), (other, workshop.checker)):
         client.force_login(user)
     admin.post(url, {"person": person.pk, "active": "0"})
-    assert token_of(person) is None
+    assert person.api_tokens.get().revoked_by == workshop.admin
     page = admin.post(url, {"person": person.pk, "active": "1"}, follow=True).content.decode()
     assert "is active again. Their roles are still stopped; reactivate them under Groups." in page
     assert own.get("/profile/").status_code == 302, "the session before does not come back"
+    refused = Client(headers={"Authorization": f"Token {key}"}).get("/api/v1/work/assignments/")
+    assert (refused.status_code, refused.json()) == (401, {"detail": "This API token was revoked."})
     assert other.get("/profile/").status_code == 200
 
 

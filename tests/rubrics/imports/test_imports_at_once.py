@@ -14,13 +14,12 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 
 from consilium.core.locks import RowLock, lock_exclusive
 from rubrics import services
 from rubrics.models import Benchmark, Candidate, ImportJob, Response
 from rubrics.services import import_jobs
-from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 AT_ONCE = 6
@@ -37,7 +36,7 @@ def benchmark() -> Benchmark:
 
 @pytest.fixture
 def token(benchmark: Benchmark) -> str:
-    return str(Token.objects.create(user=benchmark.roles.get().user).key)
+    return token_of(benchmark.roles.get().user)
 
 
 def row(number: int, text: str = "Rest and drink.") -> dict[str, Any]:
