@@ -99,8 +99,8 @@ def send(key: str, method: str, url: str) -> tuple[int, Any]:
 def scope_named(content: Any) -> str:
     """The scope that a refusal names; empty for any other answer."""
     detail = content.get("detail", "") if isinstance(content, dict) else ""
-    before, found, after = str(detail).partition("This needs an API token with the scope “")
-    return after.removesuffix("”.") if found and not before else ""
+    before, words, after = str(detail).partition("This needs an API token with the scope “")
+    return after.removesuffix("”.") if words and not before else ""
 
 
 def test_every_endpoint_needs_the_scope_that_belongs_to_it(world: World) -> None:

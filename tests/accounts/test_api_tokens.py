@@ -180,7 +180,7 @@ def test_the_key_is_in_no_table(signed: Client, person: User) -> None:
     token = ApiToken.objects.get()
     signed.post(f"{PAGE}{token.public_id}/revoke/")
     assert refusal_of(key)[0] == 401
-    found: dict[str, list[tuple[str, str]]] = {"key": [], "hash": []}
+    places: dict[str, list[tuple[str, str]]] = {"key": [], "hash": []}
     with connection.cursor() as cursor:
         for table, column in text_columns():
             for what, text in (("key", key.removeprefix("consilium_")), ("hash", token.token_hash)):
@@ -189,8 +189,8 @@ def test_the_key_is_in_no_table(signed: Client, person: User) -> None:
                     [text],
                 )
                 if cursor.fetchone()[0]:  # type: ignore[index]
-                    found[what].append((table, column))
-    assert found == {"key": [], "hash": [("accounts_apitoken", "token_hash")]}
+                    places[what].append((table, column))
+    assert places == {"key": [], "hash": [("accounts_apitoken", "token_hash")]}
     assert token.token_hash == hashlib.sha256(key.encode()).hexdigest()
 
 
