@@ -114,13 +114,32 @@ def test_texts_have_single_backquotes_and_lists_their_least_values(schema: dict[
 def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
     for path, method, operation in operations(schema):
         codes = set(operation["responses"])
-        assert {"400", "403", "429"} <= codes, path
+        assert {"400", "401", "403", "429"} <= codes, path
         named = {each["name"] for each in operation.get("parameters", [])}
         assert ("404" in codes) == ("{" in path or "benchmark" in named), path
         assert {"409", "422"} <= codes or method == "get", path
         assert {"413", "415"} <= codes or "requestBody" not in operation, path
         for code, answer in operation["responses"].items():
             assert code == "204" or answer.get("content"), f"{method} {path} declares no body of {code}"
+
+
+def test_every_operation_says_which_scope_a_token_needs(schema: dict[str, Any]) -> None:
+    scheme = schema["components"]["securitySchemes"]["tokenAuth"]
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    for path, method, operation in operations(schema):
+        assert operation["description"].endswith(f"Needs the scope `{operation['x-scope']}`."), f"{method} {path}"
+        assert (operation["x-scope"] == "read") == (method == "get"), f"{method} {path}"
+        assert {"tokenAuth": []} in operation["security"], f"{method} {path}"
+    of_benchmark = "/api/v1/benchmarks/{slug}"
+    for path, method, scope in (
+        (f"{of_benchmark}/reports/", "post", "run"),
+        (f"{of_benchmark}/groups/", "post", "admin"),
+        (f"{of_benchmark}/", "patch", "admin"),
+        (f"{of_benchmark}/cases/{{public_id}}/draft/", "put", "grade"),
+        ("/api/v1/work/assignments/{public_id}/decisions/", "post", "grade"),
+        (f"{of_benchmark}/decisions.csv", "get", "read"),
+    ):
+        assert schema["paths"][path][method]["x-scope"] == scope, path
 
 
 def test_texts_name_no_modules_and_amounts_have_an_example(schema: dict[str, Any]) -> None:
