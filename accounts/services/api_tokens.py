@@ -20,6 +20,7 @@ from accounts.services.notifications import notify, notify_each
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.identifiers import ALPHABET
 
+PRODUCT = "Consilium"  # what a notification is about where it is about no benchmark
 KEY_START = "consilium_"  # so that programs that look for published secrets recognise a key
 RANDOM_CHARACTERS = 40  # of base 62: 238 bits
 SHOWN_CHARACTERS = 6
@@ -100,7 +101,7 @@ def make_token(
     notify(
         user=user,
         kind=Notification.Kind.ACCOUNT,
-        benchmark_title="",
+        benchmark_title=PRODUCT,
         url=reverse("accounts:api-tokens"),
         at=at,
         what="token_made",
@@ -199,7 +200,7 @@ def notify_of_expiry(*, at: datetime) -> int:
         notify_each(
             people={row.user_id: {"what": "token_expires", "name": row.name, "expires_at": row.expires_at.isoformat()}},
             kind=Notification.Kind.ACCOUNT,
-            benchmark_title="",
+            benchmark_title=PRODUCT,
             url=reverse("accounts:api-tokens"),
             at=at,
             key=key,
