@@ -9,6 +9,8 @@ from urllib.parse import quote
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as request_context
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialAccount, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
@@ -18,6 +20,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.services import second_factor
+from accounts.services.confirmations import signed_in_by_allauth
 from accounts.services.mails import has_mail_server
 from accounts.services.sign_on import SignOnRefused, account_for
 from consilium.hosts import site_address
@@ -46,6 +50,11 @@ class AccountAdapter(DefaultAccountAdapter):
         """Leave out that somebody signed in or out: the page says who they are, and the words would come late."""
         if message_template not in SHOWN_BY_THE_PAGE:
             super().add_message(request, level, message_template, *args, **options)
+
+    def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
+        """Not within minutes of a sign-in, which allauth does not count as a proof of who is there."""
+        is_recent = signed_in_by_allauth(request_context.request)
+        return not is_recent and super().is_reauthentication_required(app=app, **options)
 
     # A private hook of allauth, whose own key begins with the Host of the request: tests/accounts/test_guesses.py.
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
@@ -100,3 +109,20 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}
             raise ImmediateHttpResponse(render(request, "accounts/sign_on/refused.html", page, status=403)) from refused
         sociallogin.connect(request, user)
+
+
+class SecondStepAdapter(DefaultMFAAdapter):
+    """The last second step of an account stays while the server or a benchmark demands one."""
+
+    error_messages = {  # as allauth declares it
+        **DefaultMFAAdapter.error_messages,
+        "cannot_delete_authenticator": _("You need a second step. Add another one before you remove this one."),
+    }
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        """False for the last step of somebody who needs one; allauth asks before it removes an authenticator app."""
+        return second_factor.may_remove(authenticator)
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """What a new key says that it belongs to: the host name, and the name of the product."""
+        return {**super().get_public_key_credential_rp_entity(), "name": "Consilium"}

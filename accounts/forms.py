@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
+from allauth.account.forms import ReauthenticateForm as AllauthReauthenticateForm
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.core import context as request_context
+from allauth.mfa.base.forms import AuthenticateForm as AllauthCodeForm
+from allauth.mfa.base.forms import ReauthenticateForm as AllauthCodeAgainForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm as AllauthAddKeyForm
+from allauth.mfa.webauthn.forms import EditWebAuthnForm as AllauthRenameKeyForm
+from allauth.mfa.webauthn.forms import ReauthenticateWebAuthnForm as AllauthKeyAgainForm
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
@@ -32,6 +38,7 @@ from accounts.models import (
 )
 from accounts.notices import ABOUT
 from accounts.services import api_tokens
+from accounts.services.confirmations import record_failure
 from accounts.services.first_run import WrongCode, is_current_code
 from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
@@ -39,6 +46,15 @@ from accounts.time_zones import TimeZoneField
 from accounts.token_scopes import ABOUT as ABOUT_SCOPES
 from accounts.token_scopes import benchmarks_of
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
+
+if TYPE_CHECKING:
+
+    class _FormBase(forms.Form):
+        user: User
+else:
+    _FormBase = object
+
+MAX_KEY_NAME_LENGTH = 100
 
 
 def language_choices() -> list[tuple[str, str]]:
@@ -280,6 +296,93 @@ class ResetPasswordKeyForm(RevokesTokens, AllauthResetPasswordKeyForm):
             field.label, field.help_text = label, help_text
             field.widget.attrs.pop("placeholder", None)
         self.offer_to_revoke()
+
+
+class _LoggedFailure(_FormBase):
+    """Mix in before a form of allauth that asks again who somebody is: a wrong answer goes into the security log."""
+
+    way = ""  # a key of `accounts.services.confirmations.WAYS`
+    answer = ""  # the field
+
+    def full_clean(self) -> None:
+        """Check as usual, then record a wrong answer; an empty one is none."""
+        super().full_clean()
+        if self.is_bound and self.errors and self.data.get(self.add_prefix(self.answer)):
+            record_failure(user=self.user, request=request_context.request, way=self.way)
+
+
+class ConfirmByPasswordForm(_LoggedFailure, AllauthReauthenticateForm):
+    """The password again."""
+
+    way, answer = "password", "password"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["password"]
+        field.label = _("Password")
+        field.widget.attrs.pop("placeholder", None)
+
+
+class ConfirmByCodeForm(_LoggedFailure, AllauthCodeAgainForm):
+    """A code again."""
+
+    way, answer = "totp", "code"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _name_code(self)
+
+
+class ConfirmByPasskeyForm(_LoggedFailure, AllauthKeyAgainForm):
+    """A passkey or security key again."""
+
+    way, answer = "webauthn", "credential"
+
+
+class CodeForm(AllauthCodeForm):
+    """The code at a sign-in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _name_code(self)
+
+
+def _name_code(form: forms.Form) -> None:
+    field = form.fields["code"]
+    field.label = _("Code from your authenticator app, or a recovery code")
+    field.widget.attrs.pop("placeholder", None)
+    field.widget.attrs["inputmode"] = "text"
+
+
+class AddKeyForm(AllauthAddKeyForm):
+    """A new passkey or security key."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"] = _key_name(self.initial.get("name", ""), is_required=False)
+        field = self.fields["passwordless"]
+        field.label, field.initial = _("Sign in with this key alone, without a password (passkey)"), True
+        field.help_text = _(
+            "The key then asks for your fingerprint, your face or a PIN. Leave this out for a USB key without a PIN."
+        )
+
+
+class RenameKeyForm(AllauthRenameKeyForm):
+    """Another name for a key."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"] = _key_name(self.initial.get("name", ""), is_required=True)
+
+
+def _key_name(initial: str, *, is_required: bool) -> forms.CharField:
+    return forms.CharField(
+        label=_("Name of the key"),
+        max_length=MAX_KEY_NAME_LENGTH,
+        required=is_required,
+        initial=initial,
+        help_text=_("For you to tell your keys apart, for example: work laptop."),
+    )
 
 
 class DeliveryForm(forms.Form):

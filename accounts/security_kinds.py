@@ -17,6 +17,7 @@ KINDS: dict[str, _StrPromise] = {
     "sign_in_limited": _("Sign-in refused after too many failures"),
     "reauthenticated": _("Password or second step confirmed again"),
     "reauthentication_failed": _("Confirmation of password or second step failed"),
+    "signed": _("Signed"),
     "new_device": _("Signed in on a new device"),
     "session_ended": _("Session ended by its owner"),
     "session_timed_out": _("Signed out after a time without activity"),

@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "accounts.second_step_middleware.demand_second_step",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "pghistory.middleware.HistoryMiddleware",
@@ -289,6 +290,7 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {
     "change_password": "accounts.forms.ChangePasswordForm",
+    "reauthenticate": "accounts.forms.ConfirmByPasswordForm",
     "reset_password": "accounts.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.forms.ResetPasswordKeyForm",
 }
@@ -305,9 +307,27 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's default names the Host of the req
 # Sign in at once after a reset: while somebody keeps guessing, the owner would be locked out again before signing in.
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.services.reset_tokens.AccessAwareTokenGenerator"  # noqa: S105
+# A signature, and a change of the own sign-in, need a proof within this time: accounts.confirming.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 # welcome: links of invitations; first_run: codes for the first account
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip", "first_run": "10/m/ip"}
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# Who needs a second step (or a passkey) to reach any page: "all", "operators" of the server, or nobody. Admins demand
+# it for their benchmark. See accounts.services.second_factor.
+REQUIRE_SECOND_FACTOR: str = env.str("REQUIRE_SECOND_FACTOR", default="").strip().lower()
+if REQUIRE_SECOND_FACTOR not in ("", "all", "operators"):
+    raise ImproperlyConfigured(f"REQUIRE_SECOND_FACTOR is all, operators or empty, not {REQUIRE_SECOND_FACTOR!r}.")
+MFA_ADAPTER = "accounts.adapters.SecondStepAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {
+    "authenticate": "accounts.forms.CodeForm",
+    "reauthenticate": "accounts.forms.ConfirmByCodeForm",
+    "reauthenticate_webauthn": "accounts.forms.ConfirmByPasskeyForm",
+    "add_webauthn": "accounts.forms.AddKeyForm",
+    "edit_webauthn": "accounts.forms.RenameKeyForm",
+}
+# Passkeys need https, or http on localhost, which browsers and the library accept by themselves.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
 MFA_TOTP_ISSUER = "Consilium"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address was given by an admin, not claimed by whoever signed up
 SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
@@ -404,6 +424,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
         "config.api_scopes.TokenScope",
+        "accounts.permissions.HasSecondStep",
         "consilium.core.parameters.DeclaredParameters",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.confirming import check_api_confirmation, record_signature
 from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import Pages
@@ -95,6 +96,8 @@ class Releases(APIView):
         serializer = NewReleaseSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = dict(serializer.validated_data)
+        check_api_confirmation(request)
+        at = timezone.now()
         version, notes = given.pop("version"), given.pop("release_notes")
         release = services.create_release(
             benchmark=benchmark,
@@ -102,8 +105,9 @@ class Releases(APIView):
             notes=notes,
             options=read_options(given),
             by=cast("User", request.user),
-            at=timezone.now(),
+            at=at,
         )
+        record_signature(request, kind="release", scope=slug, target=release.public_id, at=at)
         return Response(ReleaseSerializer(release).data, status=201)
 
 

@@ -12,8 +12,10 @@ class RubricsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kinds of files that this app reads, and its entries in the top bar."""
+        from accounts.services import second_factor
         from rubrics import imports, navigation, services
         from rubrics.imports.previews import PREVIEW, with_preview
+        from rubrics.selectors.second_step import demands_of
         from rubrics.services.banks import import_bank
         from rubrics.tables.table import TABLE_OPTIONS
 
@@ -34,3 +36,4 @@ class RubricsConfig(AppConfig):
             "bank", import_bank, options=["bank", "licence"], required=["bank"], examples=[EXAMPLES / "bank.csv"]
         )
         navigation.register()
+        second_factor.register(demands_of)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from html import escape
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
 from django.forms.utils import flatatt
+from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
@@ -64,6 +66,20 @@ class SettingsForm(forms.ModelForm[Benchmark]):
             "guidelines": forms.Textarea(attrs={"rows": 10}),
             "rule_sheet": forms.Textarea(attrs={"rows": 10}),
         }
+
+
+class SecondStepForm(forms.Form):
+    """From which day the people of a benchmark need a second step; the day begins at midnight where the admin is."""
+
+    since = forms.DateField(
+        label=_("Required from"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("Today or an earlier day: at once. Until then, pages show a notice to those who have none."),
+    )
+
+    def clean_since(self) -> datetime:
+        """The beginning of that day."""
+        return timezone.make_aware(datetime.combine(self.cleaned_data["since"], time()))
 
 
 class RulesForm(forms.Form):

@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/", benchmarks.benchmark_overview, name="overview"),
     path("b/<slug:slug>/settings/", benchmarks.settings, name="settings"),
     path("b/<slug:slug>/settings/rules/", benchmarks.rules, name="rules"),
+    path("b/<slug:slug>/settings/second-step/", benchmarks.second_step, name="second-step"),
     path("b/<slug:slug>/settings/maps/", benchmarks.maps, name="maps"),
     path("b/<slug:slug>/settings/maps.csv", benchmarks.maps_csv, name="maps-csv"),
     path("b/<slug:slug>/people/", people.people, name="people"),

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.i18n import set_language as set_language_of_browser
 
-from accounts import services
+from accounts import second_step, services
 from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
 from accounts.languages_read import messages_after_naming
@@ -87,5 +87,10 @@ def session(request: HttpRequest) -> JsonResponse:
     A page asks for them when its session had ended, or when the session may be that of another person.
     """
     who = opaque_name(request.user) if isinstance(request.user, User) else ""
-    answer = {"signed_in": request.user.is_authenticated, "who": who, "csrf_token": get_token(request)}
+    answer = {
+        "signed_in": request.user.is_authenticated,
+        "who": who,
+        "csrf_token": get_token(request),
+        "second_step_missing": second_step.is_missing(request),
+    }
     return JsonResponse(answer)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.confirming import check_api_confirmation, record_signature
 from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from agreement.models import Report, ThresholdChoice
 from consilium.core.api import StrictSerializer, about_field
@@ -82,6 +83,7 @@ class Thresholds(APIView):
         benchmark = get_benchmark(request.user, slug)
         serializer = NewThresholdSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        check_api_confirmation(request)
         given = serializer.validated_data
         reports = Report.objects.filter(benchmark=benchmark)
         with about_field("report"):
@@ -95,4 +97,5 @@ class Thresholds(APIView):
             by=cast("User", request.user),
             at=timezone.now(),
         )
+        record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
         return Response(ThresholdSerializer(choice).data, status=201)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.confirming import check_api_confirmation, record_signature
 from agreement.models import AcuityPlan
 from agreement.planning import services
 from agreement.planning.acuity_plan import PlanDocument, plan_of
@@ -79,5 +80,8 @@ class AcuityPlanSignature(APIView):
     @extend_schema(request=None, responses=AcuityPlanSerializer, operation_id="acuity_plans_sign")
     def post(self, request: Request, slug: str, number: int) -> Response:
         plan = get_object_or_404(plans_of(get_benchmark(request.user, slug)), number=number)
-        signed = services.sign_plan(plan=plan, by=cast("User", request.user), at=timezone.now())
+        check_api_confirmation(request)
+        at = timezone.now()
+        signed = services.sign_plan(plan=plan, by=cast("User", request.user), at=at)
+        record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
         return Response(AcuityPlanSerializer(signed).data)

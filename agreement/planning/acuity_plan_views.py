@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.confirming import confirmed, record_signature
 from accounts.models import User
 from agreement.models import AcuityPlan
 from agreement.planning import services
@@ -73,13 +74,16 @@ def _page(request: SignedInRequest, slug: str, form: forms.Form, status: int = 2
 
 @require_POST
 @signed_in
+@confirmed("acuity_plan")
 def acuity_plan_sign(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """Sign a plan."""
     plan = get_plan(request.user, slug, number)
+    at = timezone.now()
     try:
-        services.sign_plan(plan=plan, by=request.user, at=timezone.now())
+        services.sign_plan(plan=plan, by=request.user, at=at)
     except DomainError as error:
         return _page(request, slug, AcuityPlanForm(), error.status_code, str(error))
+    record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
     messages.success(request, _("Plan %(number)s has been signed.") % {"number": plan.number})
     return redirect("agreement:acuity-plans", slug)
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.confirming import confirmed, record_signature
 from agreement import access
 from agreement.calibration import thresholds
 from agreement.calibration.forms import SignForm
@@ -25,6 +26,7 @@ from rubrics.access import get_benchmark
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
+@confirmed("threshold")
 def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the threshold for confirmation, with a field for a reason; a POST signs it."""
     benchmark = get_benchmark(request.user, slug)
@@ -49,6 +51,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
                     current = thresholds.threshold_in_force(benchmark)
                     form = form.seen_again(current.version if current else 0)
             else:
+                record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
                 messages.success(
                     request,
                     _("Signed: k = %(k)s, version %(version)s.") % {"k": choice.k, "version": choice.version},

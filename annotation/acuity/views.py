@@ -14,6 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.confirming import confirmed, record_signature
 from annotation import access
 from annotation.acuity import selectors, services
 from annotation.acuity.forms import ROUND_LABELS, RULE_LABELS, ReferenceSetForm
@@ -71,6 +72,7 @@ def in_words(rule: AmbiguousRule) -> str:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
+@confirmed("reference_set")
 def new(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and signing the set that it describes."""
     benchmark = get_administered_benchmark(request.user, slug)
@@ -92,6 +94,8 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
+                number, at = reference_set.number, reference_set.signed_at
+                record_signature(request, kind="reference_set", scope=slug, target=number, at=at)
                 messages.success(request, _("Reference set %(number)s is signed.") % {"number": reference_set.number})
                 return redirect("annotation:reference-set", slug, reference_set.number)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)

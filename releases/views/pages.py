@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.confirming import confirmed, record_signature
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -41,6 +42,7 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
+@confirmed("release")
 def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
     """Request a release; the form shows counts of what it would contain."""
     benchmark = get_administered_benchmark(request.user, slug)
@@ -50,6 +52,7 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
         form = ReleaseForm(benchmark, preview, request.POST)
         status = 422
         if form.is_valid():
+            at = timezone.now()
             try:
                 if form.cleaned_data["licence"] != benchmark.licence:
                     services.set_licence(benchmark=benchmark, licence=form.cleaned_data["licence"])
@@ -59,12 +62,13 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
                     notes=form.cleaned_data["notes"],
                     options=form.options(),
                     by=request.user,
-                    at=timezone.now(),
+                    at=at,
                 )
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
+                record_signature(request, kind="release", scope=slug, target=release.public_id, at=at)
                 return redirect("releases:release", slug, release.public_id)
     else:
         form = ReleaseForm(benchmark, preview, initial={"version": services.next_version(benchmark)})

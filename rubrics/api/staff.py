@@ -11,6 +11,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.confirming import check_api_confirmation
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import valid
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH
@@ -66,6 +67,8 @@ def staff(request: Request, slug: str) -> Response:
         rows = benchmark.roles.select_related("user").order_by("role", "user__name", "pk")
         return Response(StaffSerializer(rows, many=True).data)
     sent = valid(StaffSerializer(data=request.data))
+    if sent["role"] == BenchmarkRole.Role.ADMIN:
+        check_api_confirmation(request)
     row, issued = services.invite_to_run(
         benchmark=benchmark,
         email=sent["user"]["email"],
@@ -84,6 +87,8 @@ def staff_member(request: Request, slug: str, role: int) -> Response:
     """Withdraw the role of an admin or a researcher, or give it again (admins)."""
     row = access.get_administered_role(request.user, slug, role)
     if valid(StaffChangeSerializer(data=request.data))["active"]:
+        if row.role == BenchmarkRole.Role.ADMIN:
+            check_api_confirmation(request)
         services.grant_role(benchmark=row.benchmark, user=row.user, role=row.role)
     else:
         services.withdraw_role(role=row, at=timezone.now())

@@ -10,7 +10,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.core.audit import audited
+from consilium.core.audit import audited, audited_fields
 from consilium.core.limits import MAX_LICENCE_LENGTH, MAX_SLUG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.locks import RowLock, exclusive_lock_sql
 
@@ -52,6 +52,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(models.Exists(roles))
 
 
+@audited_fields("BenchmarkEvent", "second_step_from")
 class Benchmark(models.Model):
     """A set of cases with rubrics, the candidates that answered them, and the people who judge the answers."""
 
@@ -73,6 +74,8 @@ class Benchmark(models.Model):
     )
     is_demo = models.BooleanField(default=False, help_text=_("Fictional data, marked as such on every page."))
     canary = models.TextField(blank=True)
+    # From when its people need a second step to sign in (`accounts.services.second_factor`); empty: they do not.
+    second_step_from = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BenchmarkQuerySet.as_manager()

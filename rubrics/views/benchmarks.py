@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import BinaryIO, cast
 
 from django.contrib import messages
@@ -9,18 +10,22 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, OuterRef, Subquery
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.confirming import confirmed
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, overview, services
 from rubrics.editor.rules import AuthoringRules, rules_of
-from rubrics.forms import MapsForm, NewBenchmarkForm, RulesForm, SettingsForm
+from rubrics.forms import MapsForm, NewBenchmarkForm, RulesForm, SecondStepForm, SettingsForm
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response, RubricItem
 from rubrics.parsing.maps import COLUMNS
+from rubrics.selectors import second_step as second_step_selectors
+from rubrics.services import second_step as second_step_services
 
 
 @require_safe
@@ -116,6 +121,33 @@ def rules(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @signed_in
+@confirmed("second_step")
+def second_step(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Require a second step of everybody in the benchmark from a day on, or stop requiring it."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    change = {"benchmark": benchmark, "by": request.user, "at": timezone.now(), "request": request}
+    if request.POST.get("action") == "stop":
+        second_step_services.stop_requiring_second_step(**change)
+        messages.success(request, _("A second step is no longer required."))
+        return redirect("rubrics:settings", slug)
+    form = SecondStepForm(request.POST)
+    if form.is_valid():
+        try:
+            second_step_services.require_second_step(since=form.cleaned_data["since"], **change)
+        except DomainError as error:
+            form.add_error("since", str(error))
+        else:
+            messages.success(request, _("The rule was saved. Everyone concerned sees it on their pages."))
+            return redirect("rubrics:settings", slug)
+    return _settings_page(request, benchmark, SettingsForm(instance=benchmark), MapsForm(), 422, step_form=form)
+
+
+def _usual_day() -> date:
+    return timezone.localdate() + timedelta(days=second_step_services.USUAL_DAYS)
+
+
+@require_POST
+@signed_in
 def maps(request: SignedInRequest, slug: str) -> HttpResponse:
     """Replace the maps by those of an uploaded CSV."""
     benchmark = access.get_administered_benchmark(request.user, slug)
@@ -145,8 +177,14 @@ def _settings_page(
     status: int,
     refused: ImportRefused | None = None,
     rules_form: RulesForm | None = None,
+    step_form: SecondStepForm | None = None,
 ) -> HttpResponse:
+    without_step, people = second_step_selectors.people_without(benchmark)
     context = {
+        "step_form": step_form or SecondStepForm(initial={"since": _usual_day()}),
+        "step_applies": benchmark.second_step_from is not None and benchmark.second_step_from <= timezone.now(),
+        "without_step": without_step,
+        "people": people,
         "rules_form": rules_form or RulesForm(initial=rules_of(benchmark).as_json()),
         "benchmark": benchmark,
         "form": form,

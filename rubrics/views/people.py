@@ -10,16 +10,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.confirming import confirmed
 from accounts.services import invitations
 from accounts.views.invitation_link import after_inviting
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, services
 from rubrics.forms import RoleForm
+from rubrics.models import BenchmarkRole
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
+@confirmed("admin", when=lambda request: request.POST.get("role") == BenchmarkRole.Role.ADMIN)
 def people(request: SignedInRequest, slug: str) -> HttpResponse:
     """Admins and researchers of the benchmark; POST lets somebody in, or changes what they are."""
     benchmark = access.get_administered_benchmark(request.user, slug)

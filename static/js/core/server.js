@@ -8,7 +8,7 @@ const MAX_KEPT_ALIVE = 60_000; // bytes: browsers send no more when a page is le
 /**
  * @typedef {{ status: number, body: any }} Answer `status` 0: no connection, or no whole answer in time; `body` is
  *   null where the answer was not JSON
- * @typedef {{ signed_in: boolean, who: string, csrf_token: string }} Session
+ * @typedef {{ signed_in: boolean, who: string, csrf_token: string, second_step_missing: boolean }} Session
  */
 
 /** @returns {string} the CSRF token of the page */

@@ -76,7 +76,7 @@ function dialogOf(id) {
 /** @param {MouseEvent} event on the dialog itself: on its backdrop, or on its own border */
 function isOutside(event) {
   const dialog = event.target;
-  if (!(dialog instanceof HTMLDialogElement) || !dialog.open || dialog.id === "session-ended") return false;
+  if (!(dialog instanceof HTMLDialogElement) || !dialog.open || dialog === ended || dialog === stepMissing) return false;
   const box = dialog.getBoundingClientRect();
   return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom;
 }
@@ -180,23 +180,36 @@ document.addEventListener("htmx:afterRequest", (event) => {
     lost.message?.remove();
 });
 
-/* The session has ended: sign in over the page, which stays as it is and then goes on. */
+/* The session has ended, or a second step for signing in is demanded from now on: a dialog over the page, which stays
+   as it is and then goes on. */
 const ended = dialogOf("session-ended");
+const stepMissing = dialogOf("second-step-missing");
 // Escape for a note that was open when the session ended would close the only way to go on.
-ended?.addEventListener("cancel", (event) => event.preventDefault());
+for (const dialog of [ended, stepMissing]) dialog?.addEventListener("cancel", (event) => event.preventDefault());
 
-function askToSignIn() {
-  if (!ended || ended.open) return;
+async function askToSignIn() {
+  if (!ended || ended.open || stepMissing?.open) return;
   showProblem("");
-  ended.showModal();
+  try {
+    const session = await currentSession();
+    if (session.signed_in && session.who === ended.dataset.who && session.second_step_missing) {
+      if (!ended.open && !stepMissing?.open) stepMissing?.showModal();
+      return;
+    }
+  } catch {
+    // The dialog that follows says when the server cannot be asked.
+  }
+  if (!ended.open) ended.showModal();
 }
 
 /** @param {string} message empty where there is none */
 function showProblem(message) {
-  if (!ended) return;
-  const problem = find(ended, "[data-session-problem]", HTMLElement);
-  problem.textContent = message;
-  problem.hidden = !message;
+  for (const dialog of [ended, stepMissing]) {
+    if (!dialog) continue;
+    const problem = find(dialog, "[data-session-problem]", HTMLElement);
+    problem.textContent = message;
+    problem.hidden = !message;
+  }
 }
 
 /** @returns {Promise<import("./server.js").Session>} throws where the server cannot be asked */
@@ -215,8 +228,11 @@ async function resumeSession() {
   try {
     const session = await currentSession();
     if (session.signed_in && session.who !== ended?.dataset.who) showProblem(sessionText("somebody"));
-    else if (session.signed_in) {
+    else if (session.signed_in && session.second_step_missing && stepMissing?.open) {
+      showProblem(sessionText("no_second_step"));
+    } else if (session.signed_in) {
       ended?.close();
+      stepMissing?.close();
       document.dispatchEvent(new CustomEvent("consilium:signed-in"));
     } else showProblem(sessionText("not_yet"));
   } catch {

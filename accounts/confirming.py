@@ -1,0 +1,142 @@
+"""Asks for the password, a code or a passkey again before a signature, and then carries out what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from allauth.account.internal.flows.reauthentication import reauthenticate_by_password
+from allauth.core import ratelimit
+from allauth.mfa.webauthn.internal import auth as webauthn
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+
+from accounts.forms import ConfirmByCodeForm, ConfirmByPasskeyForm, ConfirmByPasswordForm
+from accounts.models import User
+from accounts.repeated_post import posted_fields
+from accounts.services import confirmations
+from consilium.core.htmx import SignedInRequest, View
+from consilium.middleware import reads_json
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+CODE = "confirmation_required"  # in answers of the API
+PREFIX = "confirmation"  # of the fields that the page of the confirmation adds to what was sent
+KEPT_POST = "confirmed_post"  # in the session, while somebody is at the provider of single sign-on
+FORMS: dict[str, type[forms.Form]] = {
+    "passkey": ConfirmByPasskeyForm,
+    "password": ConfirmByPasswordForm,
+    "code": ConfirmByCodeForm,
+}
+
+
+def confirmed(kind: str, *, when: Callable[[HttpRequest], bool] = lambda request: True) -> Callable[[View], View]:
+    """Ask before a POST of the view who is there, unless that was proved within the last minutes.
+
+    ``kind`` is a key of `confirmations.KINDS`. ``when`` leaves out a POST that needs no confirmation. Stands below
+    `signed_in`. The page that asks keeps what was sent in hidden fields and sends it together with the proof, to the
+    same address: nothing has to be typed again, and two tabs do not get in each other's way.
+    """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method == "POST" and when(request):
+                refusal = _ask_again(request, kind)
+                if refusal is not None:
+                    return refusal
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorator
+
+
+def check_api_confirmation(request: Request) -> None:
+    """Refuse (403 with a code) a request with a session in which nobody proved recently who they are.
+
+    A token is proof enough: it was made with one.
+    """
+    if request.auth is None and confirmations.last_proof(request._request) is None:
+        raise PermissionDenied(_refusal())
+
+
+def _refusal() -> dict[str, str]:
+    text = _("Confirm who you are first: sign in again, or use an API token.")
+    return {"detail": text, "code": CODE}
+
+
+def _ask_again(request: SignedInRequest, kind: str) -> HttpResponse | None:
+    """The page that asks, or None where the proof is there; then `request.POST` is what was sent at first."""
+    asked_for = request.POST.get(PREFIX, "")
+    posted = posted_fields(request, without=[PREFIX, *(f"{PREFIX}-{name}" for name in ("password", "code", "credential"))])
+    if confirmations.last_proof(request) is not None:
+        _restore(request)
+        return None
+    if request.headers.get("HX-Request") or reads_json(request):
+        return JsonResponse(_refusal(), status=403)
+    form: forms.Form | None = None
+    problem = ""
+    if asked_for in FORMS:
+        if not ratelimit.consume(request, action="reauthenticate", user=request.user):
+            problem = _("Too many tries. Wait a minute, then try again.")
+        else:
+            form = FORMS[asked_for](request.POST, prefix=PREFIX, user=request.user)
+            if form.is_valid():
+                if isinstance(form, ConfirmByPasswordForm):
+                    reauthenticate_by_password(request)
+                else:
+                    form.save()  # type: ignore[attr-defined]  # of allauth's forms
+                _restore(request)
+                return None
+    ways = confirmations.ways_of(request.user)
+    offered = {
+        name: form if form is not None and asked_for == name else FORMS[name](prefix=PREFIX, user=request.user)
+        for name in FORMS
+        if getattr(ways, name)
+    }
+    if not offered:
+        request.session[KEPT_POST] = {"path": request.get_full_path(), "posted": posted}
+    context = {
+        "what": confirmations.KINDS[kind],
+        "posted": posted,
+        "problem": problem or " ".join(form.errors.get("credential", []) if form is not None else []),
+        "offered": offered,
+        "single_sign_on": settings.OIDC_NAME if ways.single_sign_on else "",
+        "has_files": bool(request.FILES),
+    }
+    if "passkey" in offered:
+        context["js_data"] = {"request_options": webauthn.begin_authentication(request.user)}
+    return render(request, "accounts/confirming/confirm.html", context, status=422 if asked_for else 403)
+
+
+def _restore(request: HttpRequest) -> None:
+    """Take the fields of the proof out of what was posted."""
+    if PREFIX in request.POST:
+        rest = request.POST.copy()
+        for name in [name for name in rest if name == PREFIX or name.startswith(f"{PREFIX}-")]:
+            del rest[name]
+        request.POST = rest  # type: ignore[assignment]
+
+
+def record_signature(
+    request: HttpRequest | Request, *, kind: str, scope: str, target: str | int, at: datetime
+) -> None:
+    """Write into the security log what was signed, and how and when the signer last proved who they are.
+
+    ``target`` names what was signed: a number, version or public id in the benchmark ``scope``.
+    """
+    by_token = isinstance(request, Request) and request.auth is not None
+    plain = request._request if isinstance(request, Request) else request
+    assert isinstance(request.user, User)
+    confirmations.record_signature(
+        user=request.user, kind=kind, scope=scope, target=target, at=at, request=plain, by_token=by_token
+    )
