@@ -123,6 +123,11 @@ class SecondStepAdapter(DefaultMFAAdapter):
         """False for the last step of somebody who needs one; allauth asks before it removes an authenticator app."""
         return second_factor.may_remove(authenticator)
 
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        """The name of a new key, until its owner gives another one."""
+        count = Authenticator.objects.filter(user=user.pk, type=type).count()
+        return str(_("Key %(n)s") % {"n": count + 1})
+
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         """What a new key says that it belongs to: the host name, and the name of the product."""
         return {**super().get_public_key_credential_rp_entity(), "name": "Consilium"}

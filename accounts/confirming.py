@@ -50,7 +50,7 @@ def confirmed(kind: str, *, when: Callable[[HttpRequest], bool] = lambda request
         @wraps(view)
         def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST" and when(request):
-                refusal = _ask_again(request, kind)
+                refusal = ask_who_is_there(request, kind)
                 if refusal is not None:
                     return refusal
             return view(request, *args, **kwargs)
@@ -74,10 +74,13 @@ def _refusal() -> dict[str, str]:
     return {"detail": text, "code": CODE}
 
 
-def _ask_again(request: SignedInRequest, kind: str) -> HttpResponse | None:
-    """The page that asks, or None where the proof is there; then `request.POST` is what was sent at first."""
+def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None:
+    """The page that asks, or None where the proof is there; then ``request.POST`` is what was sent at first.
+
+    For views that know only after a look at what was sent whether it needs a confirmation; others take `confirmed`.
+    """
     asked_for = request.POST.get(PREFIX, "")
-    posted = posted_fields(request, without=[PREFIX, *(f"{PREFIX}-{name}" for name in ("password", "code", "credential"))])
+    posted = [(name, value) for name, value in posted_fields(request) if not _is_proof(name)]
     if confirmations.last_proof(request) is not None:
         _restore(request)
         return None
@@ -122,9 +125,14 @@ def _restore(request: HttpRequest) -> None:
     """Take the fields of the proof out of what was posted."""
     if PREFIX in request.POST:
         rest = request.POST.copy()
-        for name in [name for name in rest if name == PREFIX or name.startswith(f"{PREFIX}-")]:
+        for name in filter(_is_proof, list(rest)):
             del rest[name]
         request.POST = rest  # type: ignore[assignment]
+
+
+def _is_proof(name: str) -> bool:
+    """Whether a field was added by the page that asks."""
+    return name == PREFIX or name.startswith(f"{PREFIX}-")
 
 
 def record_signature(

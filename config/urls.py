@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from accounts.views import first_run, own, sign_on
+from accounts.views import first_run, own, second_step, sign_on
 from config import api_scopes
 from consilium.views import healthz, rule_endpoint
 
@@ -34,6 +34,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/login/", first_run.sign_in, name="account_login"),
+    path("accounts/2fa/webauthn/keys/<int:pk>/remove/", second_step.remove_key, name="mfa_remove_webauthn"),
+    path("accounts/2fa/totp/deactivate/", second_step.remove_app, name="mfa_deactivate_totp"),
     path("accounts/", include("allauth.urls")),
     path("i18n/setlang/", own.set_language, name="set_language"),
     path("api/v1/", include((api_urlpatterns, "api"))),

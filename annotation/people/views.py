@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.confirming import ask_who_is_there
 from accounts.notices import PARTS
 from accounts.services import invitations
 from annotation.dashboard.views import csv_file
@@ -36,7 +37,7 @@ from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from rubrics.access import get_administered_benchmark
-from rubrics.models import Benchmark
+from rubrics.models import Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
 
 
@@ -57,6 +58,9 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
         list_text = as_csv(people)
         digest = sha256(list_text.encode()).hexdigest()
         if request.POST.get("step") == "add" and form.cleaned_data["digest"] == digest and not faults.total:
+            adds_admin = any(person.role == BenchmarkRole.Role.ADMIN for person in people)
+            if adds_admin and (refusal := ask_who_is_there(request, "admin")) is not None:
+                return refusal
             added = add_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
             return _after_adding(request, benchmark, added)
         preview = preview_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now(), faults=faults)

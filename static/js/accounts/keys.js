@@ -1,6 +1,7 @@
 // @ts-check
 /* Passkeys and security keys: says why a key did not work, and hides what this browser cannot do. The requests
    themselves are made by allauth's scripts. */
+import { optionalElement } from "../core/page.js";
 import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
 
@@ -15,5 +16,9 @@ document.addEventListener("allauth.error", (event) => {
   else toast(text(name === "InvalidStateError" ? "known" : "failed"), "error");
 });
 
-const signIn = document.getElementById("passkey_login");
-if (signIn) signIn.hidden = !isSupported;
+const signIn = optionalElement("passkey_login", HTMLButtonElement);
+if (signIn && isSupported) {
+  signIn.hidden = false;
+  const ways = signIn.closest("[data-passkeys]");
+  if (ways instanceof HTMLElement) ways.hidden = false;
+}
