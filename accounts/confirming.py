@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from allauth.core import ratelimit
 from allauth.mfa.webauthn.internal import auth as webauthn
 from django import forms
 from django.conf import settings
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 CODE = "confirmation_required"  # in answers of the API
 PREFIX = "confirmation"  # of the fields that the page of the confirmation adds to what was sent
-KEPT_POST = "confirmed_post"  # in the session, while somebody is at the provider of single sign-on
+KEPT_SECONDS = 15 * 60  # what was sent, while somebody is at the provider of single sign-on
 FORMS: dict[str, type[forms.Form]] = {
     "passkey": ConfirmByPasskeyForm,
     "password": ConfirmByPasswordForm,
@@ -106,19 +108,36 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
         for name in FORMS
         if getattr(ways, name)
     }
-    if not offered:
-        request.session[KEPT_POST] = {"path": request.get_full_path(), "posted": posted}
     context = {
         "what": confirmations.KINDS[kind],
         "posted": posted,
         "problem": problem or " ".join(form.errors.get("credential", []) if form is not None else []),
         "offered": offered,
-        "single_sign_on": settings.OIDC_NAME if ways.single_sign_on else "",
+        "single_sign_on": settings.OIDC_NAME if ways.single_sign_on and not offered else "",
         "has_files": bool(request.FILES),
     }
+    if context["single_sign_on"]:
+        context["kept"] = _keep(request, posted)
     if "passkey" in offered:
         context["js_data"] = {"request_options": webauthn.begin_authentication(request.user)}
     return render(request, "accounts/confirming/confirm.html", context, status=422 if asked_for else 403)
+
+
+def _keep(request: SignedInRequest, posted: list[tuple[str, str]]) -> str:
+    """Store what was sent, and return the key under which `take_kept` finds it.
+
+    Not in the session, which ends where its owner signs in again at the provider.
+    """
+    key = secrets.token_urlsafe(24)
+    kept = {"user": request.user.pk, "path": request.get_full_path(), "posted": posted}
+    cache.set(f"confirming-{key}", kept, KEPT_SECONDS)
+    return key
+
+
+def take_kept(key: str, *, user: User) -> dict[str, Any] | None:
+    """``path`` and ``posted`` of what ``user`` sent before they signed in again; None if that is gone, or another's."""
+    kept: dict[str, Any] | None = cache.get(f"confirming-{key}")
+    return kept if kept is not None and kept["user"] == user.pk else None
 
 
 def _restore(request: HttpRequest) -> None:

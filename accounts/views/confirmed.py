@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.confirming import KEPT_POST
+from accounts.confirming import take_kept
 from consilium.core.htmx import SignedInRequest, signed_in
 
 
@@ -16,4 +16,5 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @signed_in
 def confirmed(request: SignedInRequest) -> HttpResponse:
     """Show the button that carries out what the reader sent before, and was asked to confirm."""
-    return render(request, "accounts/confirming/confirmed.html", {"kept": request.session.pop(KEPT_POST, None)})
+    kept = take_kept(request.GET.get("key", ""), user=request.user)
+    return render(request, "accounts/confirming/confirmed.html", {"kept": kept})

@@ -7,6 +7,7 @@ import hmac
 import re
 import struct
 import time
+from html import unescape
 from typing import Any
 
 from django.test import Client
@@ -39,6 +40,14 @@ def set_up_app(client: Client) -> tuple[str, Any]:
     page = client.get("/accounts/2fa/totp/activate/").content.decode()
     [secret] = re.findall(r'name="?authenticator_secret"?|value="([A-Z2-7]{32})"', page)
     return secret, client.post("/accounts/2fa/totp/activate/", {"code": code_of(secret)}, follow=True)
+
+
+def kept_fields(page: str) -> dict[str, str]:
+    """What a page keeps in the hidden fields of its main part, to be sent again."""
+    [main] = re.findall(r"<main.*?</main>", page, re.DOTALL)
+    [form, *_others] = re.findall(r'<form class="form" method="post".*?</form>', main, re.DOTALL)
+    fields = re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)">', form)
+    return {name: unescape(value) for name, value in fields if name not in ("csrfmiddlewaretoken", "confirmation")}
 
 
 def let_time_pass(client: Client, seconds: float = LONG_AGO) -> None:
