@@ -10,6 +10,8 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
+from django.utils import timezone
+from django.utils.formats import date_format
 from rest_framework.authtoken.models import Token
 
 from accounts.models import SecurityEvent, User
@@ -84,6 +86,10 @@ def test_the_password_is_asked_for_and_what_was_sent_is_then_carried_out(admin: 
     [signed] = lines("signed")
     assert (signed["way"], signed["target"]) == ("password", "1")
     assert PASSWORD not in str(list(SecurityEvent.objects.values_list("values", flat=True)))
+    page = " ".join(client.get("/b/study/calibration/").content.decode().split())
+    moment = date_format(timezone.localtime(choice.signed_at), "DATETIME_FORMAT")
+    meaning = "approves k = 3 as the threshold for the scores of this benchmark."
+    assert f"Signed by Ada on {moment} UTC: {meaning}" in page
     # The proof counts for the next signature, too.
     assert client.post(SIGN, {**SENT, "k": "4", "seen": "1"}).status_code == 302
 

@@ -124,10 +124,10 @@ def test_a_passkey_is_added_signs_in_is_a_second_step_and_confirms_a_signature(
 
     # Confirm a signature with it.
     page.goto("/b/study/calibration/sign/")
-    page.get_by_label("k", exact=True).fill("3")
+    page.get_by_label("Threshold k").fill("3")
     page.get_by_label("Reason").fill("Agreed in May")
     let_time_pass()
-    page.get_by_role("main").locator("form button").last.click()
+    page.get_by_role("button", name="Sign", exact=True).click()
     expect(page.get_by_role("heading", name="Confirm who you are")).to_be_visible()
     assert axe_violations(page) == []
     page.get_by_role("button", name="Confirm with a passkey or security key").click()
