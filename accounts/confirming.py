@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from allauth.account.internal.flows.reauthentication import reauthenticate_by_password
 from allauth.core import ratelimit
 from allauth.mfa.webauthn.internal import auth as webauthn
-from django import forms
 from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 CODE = "confirmation_required"  # in answers of the API
 PREFIX = "confirmation"  # of the fields that the page of the confirmation adds to what was sent
 KEPT_SECONDS = 15 * 60  # what was sent, while somebody is at the provider of single sign-on
-FORMS: dict[str, type[forms.Form]] = {
+FORMS: dict[str, Callable[..., ConfirmByPasskeyForm | ConfirmByPasswordForm | ConfirmByCodeForm]] = {
     "passkey": ConfirmByPasskeyForm,
     "password": ConfirmByPasswordForm,
     "code": ConfirmByCodeForm,
@@ -88,7 +87,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
         return None
     if request.headers.get("HX-Request") or reads_json(request):
         return JsonResponse(_refusal(), status=403)
-    form: forms.Form | None = None
+    form: ConfirmByPasskeyForm | ConfirmByPasswordForm | ConfirmByCodeForm | None = None
     problem = ""
     if asked_for in FORMS:
         if not ratelimit.consume(request, action="reauthenticate", user=request.user):
@@ -99,7 +98,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
                 if isinstance(form, ConfirmByPasswordForm):
                     reauthenticate_by_password(request)
                 else:
-                    form.save()  # type: ignore[attr-defined]  # of allauth's forms
+                    form.save()
                 _restore(request)
                 return None
     ways = confirmations.ways_of(request.user)
@@ -111,7 +110,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
     context = {
         "what": confirmations.KINDS[kind],
         "posted": posted,
-        "problem": problem or " ".join(form.errors.get("credential", []) if form is not None else []),
+        "problem": problem or (" ".join(map(str, form.errors.get("credential", []))) if form is not None else ""),
         "offered": offered,
         "single_sign_on": settings.OIDC_NAME if ways.single_sign_on and not offered else "",
         "has_files": bool(request.FILES),
@@ -154,9 +153,7 @@ def _is_proof(name: str) -> bool:
     return name == PREFIX or name.startswith(f"{PREFIX}-")
 
 
-def record_signature(
-    request: HttpRequest | Request, *, kind: str, scope: str, target: str | int, at: datetime
-) -> None:
+def record_signature(request: HttpRequest | Request, *, kind: str, scope: str, target: str | int, at: datetime) -> None:
     """Write into the security log what was signed, and how and when the signer last proved who they are.
 
     ``target`` names what was signed: a number, version or public id in the benchmark ``scope``.

@@ -20,7 +20,8 @@ class HasSecondStep(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """True for requests with a session, and for those who have a second step or need none."""
-        is_by_token = request.auth is not None and isinstance(request.user, User)
-        if is_by_token and second_step.missing_at(request.user, path=request.path_info, arguments=view.kwargs):
+        if request.auth is None or not isinstance(request.user, User):
+            return True
+        if second_step.missing_at(request.user, path=request.path_info, arguments=view.kwargs):
             raise PermissionDenied(second_step.refusal())
         return True

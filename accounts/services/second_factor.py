@@ -79,9 +79,7 @@ def in_force(user: User, *, benchmark: Any = None) -> list[Demand]:
     at = timezone.now()
     slug = getattr(benchmark, "slug", benchmark)
     return [
-        demand
-        for demand in demands_on(user)
-        if demand.is_in_force(at) and (slug is None or demand.slug in ("", slug))
+        demand for demand in demands_on(user) if demand.is_in_force(at) and (slug is None or demand.slug in ("", slug))
     ]
 
 

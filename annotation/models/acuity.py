@@ -197,7 +197,7 @@ class ReferenceSet(models.Model):
         """Who signed, as pages say it: a release need not name them, and the command need not be told."""
         if self.signed_as:
             return self.signed_as
-        return _now("not named") if self.imported_from else _now("on the command line")
+        return _now("a person who is not named") if self.imported_from else _now("a command")
 
     @property
     def ambiguous(self) -> AmbiguousRule:

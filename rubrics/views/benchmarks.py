@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
@@ -125,7 +125,7 @@ def rules(request: SignedInRequest, slug: str) -> HttpResponse:
 def second_step(request: SignedInRequest, slug: str) -> HttpResponse:
     """Require a second step of everybody in the benchmark from a day on, or stop requiring it."""
     benchmark = access.get_administered_benchmark(request.user, slug)
-    change = {"benchmark": benchmark, "by": request.user, "at": timezone.now(), "request": request}
+    change: dict[str, Any] = {"benchmark": benchmark, "by": request.user, "at": timezone.now(), "request": request}
     if request.POST.get("action") == "stop":
         second_step_services.stop_requiring_second_step(**change)
         messages.success(request, _("A second step is no longer required."))

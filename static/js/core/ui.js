@@ -76,7 +76,8 @@ function dialogOf(id) {
 /** @param {MouseEvent} event on the dialog itself: on its backdrop, or on its own border */
 function isOutside(event) {
   const dialog = event.target;
-  if (!(dialog instanceof HTMLDialogElement) || !dialog.open || dialog === ended || dialog === stepMissing) return false;
+  if (!(dialog instanceof HTMLDialogElement) || !dialog.open || dialog === ended || dialog === stepMissing)
+    return false;
   const box = dialog.getBoundingClientRect();
   return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom;
 }
