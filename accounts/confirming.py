@@ -80,7 +80,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
 
     For views that know only after a look at what was sent whether it needs a confirmation; others take `confirmed`.
     """
-    asked_for = request.POST.get(PREFIX, "")
+    way = request.POST.get(PREFIX, "")
     posted = [(name, value) for name, value in posted_fields(request) if not _is_proof(name)]
     if confirmations.last_proof(request) is not None:
         _restore(request)
@@ -89,11 +89,11 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
         return JsonResponse(_refusal(), status=403)
     form: ConfirmByPasskeyForm | ConfirmByPasswordForm | ConfirmByCodeForm | None = None
     problem = ""
-    if asked_for in FORMS:
+    if way in FORMS:
         if not ratelimit.consume(request, action="reauthenticate", user=request.user):
             problem = _("Too many tries. Wait a minute, then try again.")
         else:
-            form = FORMS[asked_for](request.POST, prefix=PREFIX, user=request.user)
+            form = FORMS[way](request.POST, prefix=PREFIX, user=request.user)
             if form.is_valid():
                 if isinstance(form, ConfirmByPasswordForm):
                     reauthenticate_by_password(request)
@@ -103,7 +103,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
                 return None
     ways = confirmations.ways_of(request.user)
     offered = {
-        name: form if form is not None and asked_for == name else FORMS[name](prefix=PREFIX, user=request.user)
+        name: form if form is not None and way == name else FORMS[name](prefix=PREFIX, user=request.user)
         for name in FORMS
         if getattr(ways, name)
     }
@@ -119,7 +119,7 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
         context["kept"] = _keep(request, posted)
     if "passkey" in offered:
         context["js_data"] = {"request_options": webauthn.begin_authentication(request.user)}
-    return render(request, "accounts/confirming/confirm.html", context, status=422 if asked_for else 403)
+    return render(request, "accounts/confirming/confirm.html", context, status=422 if way else 403)
 
 
 def _keep(request: SignedInRequest, posted: list[tuple[str, str]]) -> str:

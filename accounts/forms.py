@@ -363,7 +363,7 @@ class AddKeyForm(AllauthAddKeyForm):
         field = self.fields["passwordless"]
         field.label, field.initial = _("Sign in with this key alone, without a password (passkey)"), True
         field.help_text = _(
-            "The key then asks for your fingerprint, your face or a PIN. Leave this out for a USB key without a PIN."
+            "The key then asks for your fingerprint, your face or a PIN. Clear the box for a USB key without a PIN."
         )
 
 

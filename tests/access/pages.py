@@ -23,6 +23,7 @@ SIGN_IN = {
     "account_change_password": "annotator",
     "account_reauthenticate": "annotator",
     "mfa_index": "annotator",
+    "mfa_list_webauthn": "annotator",
 }
 # They show other things to each of those who may see them.
 OWN_TO_EACH = {

@@ -62,11 +62,11 @@ def test_a_sign_in_within_five_minutes_is_enough(admin: User, benchmark: Benchma
 
 
 def test_the_password_is_asked_for_and_what_was_sent_is_then_carried_out(admin: User, client: Client) -> None:
-    asked = client.post(f"{SIGN}?report=", SENT)
-    assert asked.status_code == 403
-    page = asked.content.decode()
+    answer = client.post(f"{SIGN}?report=", SENT)
+    assert answer.status_code == 403
+    page = answer.content.decode()
     assert "Confirm who you are" in page and "You sign the threshold of a benchmark." in page
-    assert "script" not in asked.headers.get("Location", "")
+    assert "script" not in answer.headers.get("Location", "")
     kept = kept_fields(page)
     assert kept == SENT
     assert not ThresholdChoice.objects.exists()
@@ -212,9 +212,9 @@ def test_people_of_single_sign_on_go_through_their_provider_again(
         settings.REQUIRE_SECOND_FACTOR = "all"
         assert client.get("/b/study/").status_code == 200
         let_time_pass(client)
-        asked = client.post(SIGN, SENT)
-        page = asked.content.decode()
-        assert asked.status_code == 403 and "Sign in again with Clinic sign-on" in page
+        answer = client.post(SIGN, SENT)
+        page = answer.content.decode()
+        assert answer.status_code == 403 and "Sign in again with Clinic sign-on" in page
         [begin] = re.findall(r'action="(/accounts/oidc/sso/login/[^"]+)"', page)
         target = client.post(begin, {"process": "login", "next": "/profile/confirmed/"}).content.decode()
         assert "prompt=login" in target and "max_age=0" in target
