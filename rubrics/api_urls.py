@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from rubrics.api import banks, benchmarks, staff
+from rubrics.api import banks, benchmarks, second_step, staff
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.audits.api_urls")),
@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.versions.api_urls")),
     path("benchmarks/", benchmarks.benchmarks, name="api-benchmarks"),
     path("benchmarks/<slug:slug>/", benchmarks.benchmark, name="api-benchmark"),
+    path("benchmarks/<slug:slug>/second-step/", second_step.second_step, name="api-second-step"),
     path("benchmarks/<slug:slug>/staff/", staff.staff, name="api-staff"),
     path("benchmarks/<slug:slug>/staff/<int:role>/", staff.staff_member, name="api-staff-member"),
     path("benchmarks/<slug:slug>/cases/", benchmarks.cases, name="api-cases"),

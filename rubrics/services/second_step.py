@@ -26,7 +26,7 @@ def require_second_step(
     ``request`` is for the security log. A moment that has passed means now.
     """
     if since > at + timedelta(days=MAX_DAYS):
-        raise DomainError(_("Choose a day within the next year."), field="from")
+        raise DomainError(_("Choose a day within the next year."), field="since")
     since = max(since, at)
     row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     if row.second_step_from is not None and row.second_step_from <= at == since:

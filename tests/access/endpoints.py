@@ -548,6 +548,7 @@ ENDPOINTS |= {
     "api:api-write-cases": Endpoint(WRITERS, slug),
     "api:api-write-case": Endpoint(WRITERS, a_draft_case),
     "api:api-write-privacy": Endpoint(WRITERS, a_draft_case),
+    "api:api-second-step": Endpoint(ADMIN, slug),
     "api:api-staff": Endpoint(ADMIN, slug),
     "api:api-staff-member": Endpoint(ADMIN, of(role=lambda world: world.role), writes_only=True),
     "api:api-authors": Endpoint(ADMIN, slug),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,8 +15,8 @@ from rest_framework.authtoken.models import Token
 
 from accounts.models import SecurityEvent, User
 from accounts.services import second_factor
-from rubrics.models import Benchmark
-from tests.accounts.second_step_tools import code_of, kept_fields, set_up_app, signed_in
+from rubrics.models import Benchmark, BenchmarkRole
+from tests.accounts.second_step_tools import code_of, kept_fields, let_time_pass, set_up_app, signed_in
 from tests.annotation.conftest import build_workshop
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
 
@@ -215,6 +215,30 @@ def test_an_admin_sets_the_day_changes_it_and_takes_the_rule_back(admin: User, b
     ]
     events = benchmark.events.order_by("pgh_id")  # type: ignore[attr-defined]  # of the audit trail
     assert [event.second_step_from is None for event in events] == [True, False, False, True]
+
+
+def test_the_api_sets_the_rule_as_the_page_does(admin: User, benchmark: Benchmark) -> None:
+    BenchmarkRole.objects.create(benchmark=benchmark, user=UserFactory(), role="researcher")
+    client = signed_in(admin)
+    set_up_app(client)
+    address = "/api/v1/benchmarks/study/second-step/"
+    assert client.get(address).json() == {"since": None, "people": 2, "without": 1}
+    later = (timezone.now() + timedelta(days=3)).replace(microsecond=0)
+
+    def put(since: str | None) -> Any:
+        return client.put(address, {"since": since}, content_type="application/json")
+
+    assert datetime.fromisoformat(put(later.isoformat()).json()["since"]) == later
+    assert put("2099-01-01T00:00:00Z").json()["errors"][0]["field"] == "since"
+    now = timezone.now()
+    applied = datetime.fromisoformat(put("2020-01-01T00:00:00Z").json()["since"])
+    assert now <= applied <= timezone.now()
+    let_time_pass(client)
+    refused = put(None)
+    assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
+    assert signed_in(admin).get("/session").json()["signed_in"] is False  # the code is still to be typed
+    benchmark.refresh_from_db()
+    assert benchmark.second_step_from == applied
 
 
 def test_who_lost_the_step_is_let_in_by_whoever_runs_the_server(
