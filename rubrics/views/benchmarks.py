@@ -142,7 +142,10 @@ def second_step(request: SignedInRequest, slug: str) -> HttpResponse:
     return _settings_page(request, benchmark, SettingsForm(instance=benchmark), MapsForm(), 422, step_form=form)
 
 
-def _usual_day() -> date:
+def _day(benchmark: Benchmark) -> date:
+    """From which day a second step is required, or the day that is proposed."""
+    if benchmark.second_step_from is not None:
+        return timezone.localdate(benchmark.second_step_from)
     return timezone.localdate() + timedelta(days=second_step_services.USUAL_DAYS)
 
 
@@ -181,7 +184,7 @@ def _settings_page(
 ) -> HttpResponse:
     without_step, people = second_step_selectors.people_without(benchmark)
     context = {
-        "step_form": step_form or SecondStepForm(initial={"since": _usual_day()}),
+        "step_form": step_form or SecondStepForm(initial={"since": _day(benchmark)}),
         "step_applies": benchmark.second_step_from is not None and benchmark.second_step_from <= timezone.now(),
         "without_step": without_step,
         "people": people,
