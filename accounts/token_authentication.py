@@ -62,8 +62,6 @@ class TokenAuthentication(BaseAuthentication):
             return "expired", _("This API token has expired.")
         if not token.user.is_active:
             return "inactive", _("This API token is not known.")
-        if not api_tokens.may_use_tokens(token.user):
-            return "second_step", _("The account of this API token needs a second step of signing in.")
         return None
 
     def authenticate_header(self, request: Request) -> str:

@@ -44,6 +44,7 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-staff-member": ADMIN,
     "api-authors": ADMIN,
     "api-author": ADMIN,
+    "api-second-step": ADMIN,
     "api-groups": ADMIN,
     "api-group": ADMIN,
     "api-members": ADMIN,

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import MAX_TOKEN_DAYS, ApiToken, Notification, SecurityEvent, User
-from accounts.services import security_log
+from accounts.services import second_factor, security_log
 from accounts.services.notifications import notify, notify_each
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.identifiers import ALPHABET
@@ -37,10 +37,12 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def may_use_tokens(user: User) -> bool:
-    """Whether ``user`` may make tokens and use them."""
-    # Where a second step is demanded of the person, the account must have one. Join it with that rule here.
-    return True
+def may_make_tokens(user: User) -> bool:
+    """Whether ``user`` may make tokens: who needs a second step to sign in must have one.
+
+    `accounts.permissions.HasSecondStep` asks again at each use.
+    """
+    return not second_factor.missing(user)
 
 
 def is_live(token: ApiToken, *, at: datetime) -> bool:
@@ -74,7 +76,7 @@ def make_token(
     access to it; else the token opens nothing. ``by`` is None for a command of the server.
     """
     User.objects.select_for_update(no_key=True).get(pk=user.pk)  # two requests at once count one after the other
-    if not user.is_active or not may_use_tokens(user):
+    if not user.is_active or not may_make_tokens(user):
         raise DomainError(_("This account may not have API tokens. It needs a second step of signing in."))
     if not scopes or set(scopes) - set(ApiToken.Scope.values):
         raise DomainError(_("Choose what the token may do."), field="scopes")

@@ -54,7 +54,7 @@ def api_tokens(request: SignedInRequest) -> HttpResponse:
         "tokens": [row for row in rows if row.revoked_at is None],
         "revoked": [row for row in rows if row.revoked_at is not None],
         "live": sum(services.is_live(row, at=at) for row in rows),
-        "may_use": services.may_use_tokens(request.user),
+        "may_use": services.may_make_tokens(request.user),
     }
     return render(request, "accounts/own/api_tokens.html", context, status=422 if form.errors else 200)
 

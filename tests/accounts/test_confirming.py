@@ -12,7 +12,6 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 from django.utils import timezone
 from django.utils.formats import date_format
-from rest_framework.authtoken.models import Token
 
 from accounts.models import SecurityEvent, User
 from agreement.models import ThresholdChoice
@@ -20,7 +19,7 @@ from rubrics.models import Benchmark, BenchmarkRole
 from tests.accounts.oidc_provider import running_provider
 from tests.accounts.second_step_tools import code_of, kept_fields, let_time_pass, set_up_app, signed_in
 from tests.accounts.test_sign_on import sign_on
-from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
+from tests.factories import PASSWORD, BenchmarkFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SIGN = "/b/study/calibration/sign/"
@@ -177,7 +176,7 @@ def test_the_api_takes_a_token_and_refuses_a_session_without_a_recent_proof(admi
     staff = {"email": "b@example.org", "role": "admin"}
     refused = client.post("/api/v1/benchmarks/study/staff/", staff, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
-    by_token = Client(headers={"Authorization": f"Token {Token.objects.create(user=admin).key}"})
+    by_token = Client(headers={"Authorization": f"Token {token_of(admin)}"})
     assert by_token.post(API, sent, content_type="application/json").status_code == 201
     [signed] = lines("signed")
     assert (signed["way"], "proved_at" in signed) == ("api_token", False)

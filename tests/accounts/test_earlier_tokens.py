@@ -18,7 +18,7 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
 def bring() -> None:
-    migration = import_module("accounts.migrations.0012_api_tokens").Migration
+    migration = import_module("accounts.migrations.0010_api_tokens").Migration
     with connection.schema_editor() as editor:
         migration.operations[-1].code(apps, editor)
 

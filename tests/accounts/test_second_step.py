@@ -11,14 +11,14 @@ from allauth.mfa.models import Authenticator
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 
 from accounts.models import SecurityEvent, User
 from accounts.services import second_factor
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, BenchmarkRole
 from tests.accounts.second_step_tools import code_of, kept_fields, let_time_pass, set_up_app, signed_in
 from tests.annotation.conftest import build_workshop
-from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
+from tests.factories import PASSWORD, BenchmarkFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 EXPLANATION = "/profile/second-step/"
@@ -81,9 +81,11 @@ def test_only_the_pages_of_that_benchmark_are_closed(admin: User, benchmark: Ben
 
 def test_the_api_refuses_with_a_code_by_session_and_by_token(admin: User, benchmark: Benchmark) -> None:
     BenchmarkFactory(slug="other", admin=admin)
+    token = Client(headers={"Authorization": f"Token {token_of(admin)}"})
     demand(benchmark)
     session = signed_in(admin)
-    token = Client(headers={"Authorization": f"Token {Token.objects.create(user=admin).key}"})
+    with pytest.raises(DomainError, match="second step"):
+        token_of(admin)
     for client in (session, token):
         answer = client.get("/api/v1/benchmarks/study/")
         assert (answer.status_code, answer.json()["code"]) == (403, "second_step_required")
