@@ -15,14 +15,19 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialAccount, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
+from accounts.security_signals import record_limited
 from accounts.services import second_factor
 from accounts.services.confirmations import signed_in_by_allauth
 from accounts.services.mails import has_mail_server
+from accounts.services.security_log import record
 from accounts.services.sign_on import SignOnRefused, account_for
 from consilium.hosts import site_address
 
@@ -60,6 +65,17 @@ class AccountAdapter(DefaultAccountAdapter):
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count failed sign-ins by the address that was tried, in lower case as accounts store theirs."""
         return str(credentials.get("email", credentials.get("username", ""))).strip().lower()
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Remember which login is tried, for the security log."""
+        self._login = self._get_login_attempts_cache_key(request, **credentials)
+        super().pre_authenticate(request, **credentials)
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """The error of the form; one that refuses further tries of a password or code is in the security log."""
+        if code == "too_many_login_attempts":
+            record_limited(request_context.request, login=getattr(self, "_login", ""))
+        return super().validation_error(code, *args)
 
     # Mails -------------------------------------------------------------------------------------------------------
 
@@ -106,6 +122,8 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
                 raise SignOnRefused("other_identity", user.email)
         except SignOnRefused as refused:
             logger.warning("A single sign-on was refused", extra={"reason": refused.reason})
+            account = User.objects.filter(email__iexact=refused.email).first() if refused.email else None
+            record("sign_on_refused", at=timezone.now(), user=account, request=request, reason=refused.reason)
             page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}
             raise ImmediateHttpResponse(render(request, "accounts/sign_on/refused.html", page, status=403)) from refused
         sociallogin.connect(request, user)

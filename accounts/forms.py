@@ -41,6 +41,7 @@ from accounts.services import api_tokens
 from accounts.services.confirmations import record_failure
 from accounts.services.first_run import WrongCode, is_current_code
 from accounts.services.mails import has_mail_server
+from accounts.services.security_log import record
 from accounts.tasks import mail_password_link
 from accounts.time_zones import TimeZoneField
 from accounts.token_scopes import ABOUT as ABOUT_SCOPES
@@ -277,6 +278,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):
 
         The request does the same work for every address, so the time of its answer does not show who has an account.
         """
+        record("password_reset_requested", at=timezone.now(), user=next(iter(self.users), None), request=request)
         if has_mail_server():
             for user_id in [user.pk for user in self.users] or [None]:
                 mail_password_link.delay_on_commit(user_id)

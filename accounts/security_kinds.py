@@ -29,6 +29,7 @@ KINDS: dict[str, _StrPromise] = {
     "factor_added": _("Second step or passkey added"),
     "factor_removed": _("Second step or passkey removed"),
     "recovery_codes_made": _("Recovery codes made"),
+    "recovery_code_used": _("Recovery code used"),
     "api_token_made": _("API token made"),
     "api_token_revoked": _("API token revoked"),
     "api_token_refused": _("API token refused"),

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import SetupCode, User
 from accounts.services.people import person_of
+from accounts.services.security_log import record
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.locks import lock_table
 
@@ -75,11 +76,12 @@ def make_first_account(
         raise Conflict(_("The first account already exists. Sign in, or ask its owner to invite you."))
     if not constant_time_compare(row.code_hash, _hash(code)):
         raise WrongCode
-    user = person_of(email=email, name=name)
+    user = person_of(email=email, name=name, way="first_account")
     user.language, user.time_zone, user.last_login = language, time_zone, at
     user.is_staff = user.is_superuser = True
     user.set_password(password)
     user.save(update_fields=["language", "time_zone", "last_login", "is_staff", "is_superuser", "password"])
+    record("rights_changed", at=at, user=user, by=user, is_staff=True, is_superuser=True)
     logger.info("The first account was made", extra={"user": user.pk})
     return user
 

@@ -28,6 +28,7 @@ from accounts.models import Invitation, PasswordLink, PhysicianProfile, User
 from accounts.notices import PARTS
 from accounts.services.mails import has_mail_server, send_mail
 from accounts.services.notifications import Kind, notify
+from accounts.services.security_log import record
 from consilium.core import navigation
 from consilium.core.errors import Conflict, DomainError
 from consilium.hosts import site_address
@@ -167,6 +168,7 @@ def withdraw(*, invitation: Invitation, at: datetime) -> None:
     hit = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(withdrawn_at=at)
     if hit != 1:
         raise Conflict(_("This invitation has already been accepted or withdrawn."))
+    record("invitation_withdrawn", at=at, user=invitation.user, scope=invitation.scope)
 
 
 @transaction.atomic
@@ -178,7 +180,10 @@ def withdraw_without_part(*, user: User, benchmark: navigation.BenchmarkLike, at
     if navigation.roles_in(user, benchmark):
         return False
     rows = Invitation.objects.filter(user=user, scope=benchmark.slug, accepted_at=None, withdrawn_at=None)
-    return bool(rows.update(withdrawn_at=at))
+    withdrawn = bool(rows.update(withdrawn_at=at))
+    if withdrawn:
+        record("invitation_withdrawn", at=at, user=user, scope=str(benchmark.slug))
+    return withdrawn
 
 
 def _refuse_a_flood(by: User, at: datetime) -> None:
@@ -201,7 +206,9 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
     )
     token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
     link = site_address() + reverse("accounts:welcome", args=[token])
+    record("invited", at=at, user=row.user, by=by, scope=row.scope, part=part, way="mail" if by_mail else "link")
     if not by_mail:
+        record("invitation_link_shown", at=at, user=row.user, by=by, scope=row.scope)
         return IssuedInvitation(row, "link", link)
     # After the transaction: nothing that was rolled back is mailed, and no lock is held during the sending.
     transaction.on_commit(functools.partial(_mail, row, by, link))
@@ -310,6 +317,7 @@ def accept(
     if profile:
         PhysicianProfile.objects.update_or_create(user=user, defaults=dict(profile))
     Invitation.objects.filter(user=user, accepted_at=None).update(accepted_at=at)
+    record("invitation_accepted", at=at, user=user, by=user, scope=invitation.scope)
     return invitation
 
 

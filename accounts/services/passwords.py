@@ -17,6 +17,7 @@ from accounts.models import Invitation, Notification, PasswordLink, User
 from accounts.services.invitations import has_access_elsewhere
 from accounts.services.mails import has_mail_server
 from accounts.services.notifications import notify
+from accounts.services.security_log import record
 from consilium.core.errors import Conflict
 
 logger = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime)
         at=at,
         admin=str(by),
     )
+    record("password_link_shown", at=at, user=user, by=by, scope=scope, way="page")
     logger.info("A link to a new password was shown to an admin", extra={"user": user.pk, "by": by.pk, "scope": scope})
     return password_link(user=user), row
 

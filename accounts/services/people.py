@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import PhysicianProfile, User
+from accounts.services.security_log import record
 from consilium.core.errors import Conflict, DomainError
 
 
@@ -36,11 +37,12 @@ def choose_language(*, user: User, language: str) -> None:
 
 
 @transaction.atomic
-def person_of(*, email: str, name: str = "") -> User:
+def person_of(*, email: str, name: str = "", way: str = "page") -> User:
     """The account with the address, or a new one, whose owner sets a password by "Forgot your password?".
 
     Addresses are stored in lower case, because allauth converts what somebody types to lower case and looks only for
-    that. `DomainError` where ``email`` is not an address.
+    that. `DomainError` where ``email`` is not an address. ``way`` says in the security log how a new account is made:
+    page, list, command or first_account.
     """
     email = email.strip().lower()
     try:
@@ -52,11 +54,13 @@ def person_of(*, email: str, name: str = "") -> User:
         return known
     try:
         with transaction.atomic():
-            return User.objects.create_user(
+            user = User.objects.create_user(
                 username=f"u-{secrets.token_hex(12)}", email=email, password=None, name=name.strip()
             )
     except IntegrityError as error:  # somebody made it in the meantime
         raise Conflict(_("This account was created a moment ago. Try again.")) from error
+    record("account_made", at=user.date_joined, user=user, way=way)
+    return user
 
 
 @transaction.atomic

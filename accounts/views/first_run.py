@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.forms import FirstRunForm
-from accounts.services import first_run
+from accounts.services import first_run, security_log
 from accounts.views.welcome import remember_language
 from consilium.core.errors import Conflict
 
@@ -45,6 +45,7 @@ def make_first_account(request: HttpRequest) -> HttpResponse:
             return redirect("account_login")
         else:
             login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+            security_log.record("signed_in", at=timezone.now(), user=user, request=request, method="first_account")
             messages.success(
                 request, _("Welcome. You are signed in. Next time, sign in with your email address and password.")
             )

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.forms import PhysicianWelcomeForm, WelcomeForm
 from accounts.models import PhysicianProfile
 from accounts.notices import PARTS
-from accounts.services import invitations
+from accounts.services import invitations, security_log
 from consilium.core.language_tags import language_read
 
 # Where the work of each part waits.
@@ -56,6 +56,7 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             account = {name: form.cleaned_data[name] for name in ("name", "password", "language", "time_zone")}
             accepted = invitations.accept(token=token, at=at, profile=form.profile(), **account)
             login(request, accepted.user, backend=settings.AUTHENTICATION_BACKENDS[0])
+            security_log.record("signed_in", at=at, user=accepted.user, request=request, method="invitation")
             messages.success(
                 request, _("Welcome. You are signed in. Next time, sign in with your email address and password.")
             )

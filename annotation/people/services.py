@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.services import invitations, person_of, suggest_profile
+from accounts.services import invitations, person_of, security_log, suggest_profile
 from accounts.services.access_ends import end_sessions_and_tokens
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import ExpertGroup, Membership
@@ -62,7 +62,7 @@ def add_people(
         try:
             with transaction.atomic():
                 is_new = not User.objects.filter(email__iexact=listed.email).exists()
-                user = person_of(email=listed.email, name=listed.name)
+                user = person_of(email=listed.email, name=listed.name, way="list")
                 field = "role"
                 if listed.role in IN_GROUPS:
                     group, makes_group = _group(benchmark, listed.group)
@@ -155,6 +155,9 @@ def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: 
             withdraw_authoring_role(role=authoring, at=at)
         if person.is_active:  # else somebody else's deactivation, which stays theirs
             person.deactivated_in = benchmark.slug
+    if person.is_active != active:
+        kind = "account_activated" if active else "account_deactivated"
+        security_log.record(kind, at=at, user=person, by=by, scope=benchmark.slug)
     person.is_active = active
     person.save(update_fields=["is_active", "deactivated_in"])
     logger.warning(

@@ -11,8 +11,10 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.services import person_of
+from accounts.services.security_log import record
 from consilium.core.errors import DomainError
 
 
@@ -43,15 +45,18 @@ class Command(BaseCommand):
         password = None if no_password else os.environ.get("PASSWORD") or getpass.getpass()
         try:
             with transaction.atomic():
-                person = person_of(email=email, name=name)
+                person = person_of(email=email, name=name, way="command")
                 if password is not None:
                     validate_password(password, person)
                     person.set_password(password)
-                if creates_benchmarks:
-                    person.is_staff = True
-                if operator:
-                    person.is_superuser = True
+                    record("password_changed", at=timezone.now(), user=person, way="command")
+                rights = {"is_staff": creates_benchmarks, "is_superuser": operator}
+                new = {right: True for right, is_given in rights.items() if is_given and not getattr(person, right)}
+                for right in new:
+                    setattr(person, right, True)
                 person.save()
+                if new:
+                    record("rights_changed", at=timezone.now(), user=person, **new)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         except DomainError as error:

@@ -8,9 +8,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.passwords import password_link
+from accounts.services.security_log import record
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"No active account has the address {email.strip()}.")
         link = password_link(user=user)
+        record("password_link_shown", at=timezone.now(), user=user, way="command")
         logger.info("A link to a new password was made by command", extra={"user": user.pk})
         self.stdout.write(link)
         days = settings.PASSWORD_RESET_TIMEOUT // 86_400
