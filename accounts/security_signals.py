@@ -45,7 +45,7 @@ def connect() -> None:
     sign_on_signals.social_account_removed.connect(_sign_on_disconnected)
 
 
-def record_limited(request: HttpRequest, *, login: str) -> None:
+def record_limited(request: HttpRequest | None, *, login: str) -> None:
     """Record that further tries must wait: at most one line a minute for a login, and for a network address.
 
     ``login`` is the address that was tried; empty where somebody tries codes of the second step. The cache holds a hash
@@ -65,7 +65,7 @@ def _account_of(login: str) -> User | None:
     return User.objects.filter(email__iexact=login.strip()).exclude(email="").first()
 
 
-def _at_second_step(request: HttpRequest) -> User | None:
+def _at_second_step(request: HttpRequest | None) -> User | None:
     """Who gave the password before in this session, and has not given the code; or who is signed in."""
     if request is None:
         return None
@@ -78,7 +78,7 @@ def _at_second_step(request: HttpRequest) -> User | None:
 def _signed_in(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
     steps = get_authentication_records(request, user)
     first = next((step for step in reversed(steps) if step["method"] != "mfa"), None)
-    values = {"method": first["method"] if first else "other"}
+    values: dict[str, Any] = {"method": first["method"] if first else "other"}
     if steps and steps[-1]["method"] == "mfa":
         if steps[-1].get("passwordless"):
             values = {"method": "passkey"}

@@ -51,7 +51,7 @@ class Command(BaseCommand):
                     person.set_password(password)
                     record("password_changed", at=timezone.now(), user=person, way="command")
                 rights = {"is_staff": creates_benchmarks, "is_superuser": operator}
-                new = {right: True for right, is_given in rights.items() if is_given and not getattr(person, right)}
+                new: dict[str, Any] = {right: True for right, is_given in rights.items() if is_given and not getattr(person, right)}
                 for right in new:
                     setattr(person, right, True)
                 person.save()
