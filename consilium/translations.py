@@ -26,7 +26,7 @@ ROOT = Path(settings.BASE_DIR)
 APPS = (
     *("config", "demo", "standalone", "consilium"),
     *("accounts", "rubrics", "documents", "annotation", "scoring", "drafting"),
-    *("validation", "agreement", "releases"),
+    *("validation", "agreement", "releases", "operations"),
 )
 # There is a catalogue for each language of the interface except that of the source.
 LOCALES = tuple(to_locale(code) for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE)

@@ -122,6 +122,14 @@ ENDPOINTS |= {
     "operations:keys-csv": Endpoint(OPERATORS),
     "operations:key-grant": Endpoint(OPERATORS, writes_only=True),
     "operations:key-withdraw": Endpoint(OPERATORS, writes_only=True),
+    "operations:security-log": Endpoint(OPERATORS),
+    "operations:security-log-csv": Endpoint(OPERATORS),
+    "operations:security-log-jsonl": Endpoint(OPERATORS),
+    "operations:records": Endpoint(ADMIN, slug),
+    "operations:records-csv": Endpoint(ADMIN, slug),
+    "operations:records-jsonl": Endpoint(ADMIN, slug),
+    "operations:activity": Endpoint(SIGNED_IN),
+    "operations:activity-csv": Endpoint(SIGNED_IN),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------

@@ -51,12 +51,13 @@ class Command(BaseCommand):
                     person.set_password(password)
                     record("password_changed", at=timezone.now(), user=person, way="command")
                 rights = {"is_staff": creates_benchmarks, "is_superuser": operator}
-                new: dict[str, Any] = {right: True for right, is_given in rights.items() if is_given and not getattr(person, right)}
+                new = [right for right, is_given in rights.items() if is_given and not getattr(person, right)]
                 for right in new:
                     setattr(person, right, True)
                 person.save()
                 if new:
-                    record("rights_changed", at=timezone.now(), user=person, **new)
+                    given: dict[str, Any] = dict.fromkeys(new, True)
+                    record("rights_changed", at=timezone.now(), user=person, **given)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         except DomainError as error:
