@@ -12,4 +12,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("server/keys/grant/", keys.key_grant, name="key-grant"),
     path("server/keys/withdraw/", keys.key_withdraw, name="key-withdraw"),
     path("", include("operations.security_log.urls")),
+    path("", include("operations.trail.urls")),
 ]

@@ -128,6 +128,10 @@ ENDPOINTS |= {
     "operations:records": Endpoint(ADMIN, slug),
     "operations:records-csv": Endpoint(ADMIN, slug),
     "operations:records-jsonl": Endpoint(ADMIN, slug),
+    "operations:server-changes": Endpoint(OPERATORS),
+    "operations:server-changes-csv": Endpoint(OPERATORS),
+    "operations:changes": Endpoint(ADMIN, slug),
+    "operations:changes-csv": Endpoint(ADMIN, slug),
     "operations:activity": Endpoint(SIGNED_IN),
     "operations:activity-csv": Endpoint(SIGNED_IN),
 }

@@ -26,7 +26,9 @@ pytestmark = pytest.mark.django_db
 CANARY = "canary-4f1c9d2e77.example.net"
 SITE = "http://localhost:8131"
 # What differs between any two requests: numbers of cursors and contexts, the time; and whose line of the log it is.
-SET_ANEW = re.compile(r"_sync_\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|'2\d{3}-\S+ [\d:.+]+'|requested', (\d+|NULL)")
+SET_ANEW = re.compile(
+    r"_sync_\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|'2\d{3}-\S+ [\d:.+]+'|requested', (\d+|NULL)"
+)
 
 
 @pytest.fixture(autouse=True)
