@@ -76,7 +76,7 @@ OF_NOBODY: dict[str, _StrPromise] = {
     "sign_in_failed": gettext_lazy("A sign-in with an unknown address failed"),
     "sign_in_limited": gettext_lazy("Sign-ins were refused after too many failures"),
     "password_reset_requested": gettext_lazy("A link to a new password was requested for an unknown address"),
-    "sign_on_refused": gettext_lazy("A single sign-on of somebody without an account was refused (%(how)s)"),
+    "sign_on_refused": gettext_lazy("A single sign-on of someone without an account was refused (%(how)s)"),
 }
 # Words for what `values` holds.
 HOW: dict[str, _StrPromise] = {

@@ -74,7 +74,7 @@ def actor(change: Change) -> str:
     """Who made the change."""
     if change.user is not None:
         return str(change.user)
-    return _("Somebody who was not signed in") if change.is_signed_in else _("A command or a job in the background")
+    return _("Someone who was not signed in") if change.is_signed_in else _("A command or a job in the background")
 
 
 def kind_in_words(kind: TrailKind) -> str:
