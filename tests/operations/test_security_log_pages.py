@@ -60,7 +60,7 @@ def test_a_line_says_who_did_what_from_where_with_what(operator: Client, ana: Us
     assert "Ana Lopez 登录（密码）" in text_of(operator.get(LOG))
 
 
-def test_each_kind_is_said_in_words_whoever_did_it(ana: User) -> None:
+def test_each_kind_has_its_words_whoever_did_it(ana: User) -> None:
     ada = UserFactory(name="Ada Admin")
     for kind in KINDS:
         for user, by in ((ana, ana), (ana, ada), (ana, None), (None, None), (None, ada)):

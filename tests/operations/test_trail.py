@@ -199,9 +199,9 @@ def test_operators_see_accounts_and_new_benchmarks_and_nothing_in_them(client: C
     (change,) = [row for row in rows if not row["is_new"]]
     assert (change["kind"], change["parts"][0].text) == ("Account", "Bo Li")
     assert change["fields"] == [("active", "yes", "no")]
-    made = [row for row in rows if row["kind"] == "New benchmark"]
-    assert [row["parts"][0].text for row in made] == ["Cardiology pilot"]
-    assert made[0]["fields"] == [("made by", "–", "Ada Admin")]
+    benchmarks = [row for row in rows if row["kind"] == "New benchmark"]
+    assert [row["parts"][0].text for row in benchmarks] == ["Cardiology pilot"]
+    assert benchmarks[0]["fields"] == [("made by", "–", "Ada Admin")]
     assert "Canary" not in text_of(client.get("/server/changes/"))
     assert not any("Canary" in str(row) for row in rows_of(client.get("/server/changes.csv")))
 
