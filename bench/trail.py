@@ -36,7 +36,13 @@ def test_measure() -> None:
     client.force_login(ada)
     page = "/b/cardio/records/changes/"
     older = client.get(page).context["older"]
-    for address in ("/b/cardio/settings/", page, f"{page}?subject=roles", f"{page}?before={older}", f"{page}?until=2026-06-01T00:00"):
+    for address in (
+        "/b/cardio/settings/",
+        page,
+        f"{page}?subject=roles",
+        f"{page}?before={older}",
+        f"{page}?until=2026-06-01T00:00",
+    ):
         times = []
         for _number in range(5):
             start = time.perf_counter()

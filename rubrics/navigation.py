@@ -251,6 +251,10 @@ def register() -> None:
     )
     navigation.register(label=_("Imports"), view="rubrics:imports", section="content", roles=STAFF, order=90)
     navigation.register(
-        label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95, also=["rubrics:people"]
+        label=_("Settings"),
+        view="rubrics:settings",
+        roles={"admin"},
+        order=95,
+        also=["rubrics:people", "operations:records"],
     )
     overview.register(steps.steps)

@@ -27,7 +27,12 @@ def test_records_are_in_a_narrow_window(new_page: Callable[..., Page]) -> None:
             browser=CHROME, values={"method": "password", "step": "password", "part": "admin", "way": "mail"},
         )  # fmt: skip
     page = new_page(user=admin, viewport={"width": 390, "height": 844})
-    for address in ("/server/security-log/", f"/b/{slug}/records/", f"/b/{slug}/records/changes/", "/profile/activity/"):
+    for address in (
+        "/server/security-log/",
+        f"/b/{slug}/records/",
+        f"/b/{slug}/records/changes/",
+        "/profile/activity/",
+    ):
         page.goto(address)
         cells = page.locator("main table.data tbody :is(th, td)")
         expect(cells.first).to_be_visible()
