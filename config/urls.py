@@ -19,6 +19,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.api_urls")),
     path("", include("agreement.api_urls")),
     path("", include("releases.api_urls")),
+    path("", include("operations.api_urls")),
 ]
 
 api_scopes.require_declared(api_urlpatterns)

@@ -2,11 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from operations.views import keys, status
+from operations.views import accounts, keys, status
 
 app_name = "operations"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("server/", status.status, name="status"),
+    path("server/accounts/", accounts.accounts, name="accounts"),
+    path("server/accounts.csv", accounts.accounts_csv, name="accounts-csv"),
+    path("server/accounts/<str:username>/", accounts.account, name="account"),
+    path("server/accounts/<str:username>/rights/", accounts.rights, name="account-rights"),
+    path("server/accounts/<str:username>/deactivate/", accounts.deactivate, name="account-deactivate"),
+    path("server/accounts/<str:username>/activate/", accounts.activate, name="account-activate"),
     path("server/keys/", keys.keys, name="keys"),
     path("server/keys.csv", keys.keys_csv, name="keys-csv"),
     path("server/keys/grant/", keys.key_grant, name="key-grant"),

@@ -1,8 +1,7 @@
-"""Gives the people of a list their parts in a benchmark, and invites them: all of them or nobody; ends accounts."""
+"""Gives the people of a list their parts in a benchmark, and invites them: all of them or nobody."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,10 +11,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.services import invitations, person_of, security_log, suggest_profile
-from accounts.services.access_ends import end_sessions_and_tokens
+from accounts.services import invitations, person_of, suggest_profile
 from accounts.services.invitations import IssuedInvitation
-from annotation.models import ExpertGroup, Membership
+from annotation.models import ExpertGroup
 from annotation.people.people_list import IN_GROUPS, ListedPerson
 from annotation.services.groups import (
     InAnotherGroup,
@@ -24,14 +22,11 @@ from annotation.services.groups import (
     create_group,
     invite_member,
     set_capacity,
-    set_member_active,
 )
 from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
 from rubrics.parsing.faults import Faults
-from rubrics.services import give_authoring_role, grant_role, withdraw_authoring_role, withdraw_role
-
-logger = logging.getLogger(__name__)
+from rubrics.services import give_authoring_role, grant_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,61 +105,6 @@ def _earlier_line(listed: ListedPerson, added: Sequence[AddedPerson], refused: D
         "Line %(line)s already gives this physician a role in the expert group “%(group)s”. A physician can belong to "
         "only one expert group of a benchmark."
     ) % {"line": first.line, "group": first.group}
-
-
-def is_deactivatable(person: User, *, by: User) -> bool:
-    """Whether ``by`` may create benchmarks and the account is somebody else's who may not; needs no query.
-
-    The list of people asks this. `set_account_active` also refuses accounts with access to other benchmarks.
-    """
-    return by.is_staff and person.pk != by.pk and not (person.is_staff or person.is_superuser)
-
-
-def is_activatable(person: User, *, benchmark: Benchmark, by: User) -> bool:
-    """Whether an admin of this benchmark deactivated the account, and ``by`` may deactivate it; needs no query."""
-    return is_deactivatable(person, by=by) and not person.is_active and person.deactivated_in == benchmark.slug
-
-
-@transaction.atomic
-def set_account_active(*, benchmark: Benchmark, person: User, active: bool, by: User, at: datetime) -> None:
-    """Deactivate an account, or activate it again; what the person did stays on record.
-
-    A deactivated account is signed out at once and cannot sign in, and its API tokens are revoked. All its parts in the
-    benchmark are stopped, open work goes back, and its invitation is withdrawn. Parts stay stopped when the account is
-    activated again, which is refused unless an admin of this benchmark deactivated it. An account with access elsewhere
-    belongs to other admins, too; whoever runs the server can deactivate it.
-    """
-    person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
-    if not is_deactivatable(person, by=by) or invitations.has_access_elsewhere(person, benchmark.slug):
-        raise DomainError(
-            _("This account has other roles, or you may not deactivate accounts. Ask the server administrator.")
-        )
-    if active and not person.is_active and not is_activatable(person, benchmark=benchmark, by=by):
-        raise DomainError(
-            _("This account was not deactivated by an admin of this benchmark. Ask the server administrator.")
-        )
-    # Also on activation: what was left by a sign-in at the moment of the deactivation does not work again.
-    if not active or not person.is_active:
-        end_sessions_and_tokens(user=person, by=by, at=at)
-    if not active:
-        for membership in Membership.objects.filter(user=person, group__benchmark=benchmark, active=True):
-            set_member_active(membership=membership, active=False, by=by, at=at)
-        for role in BenchmarkRole.objects.filter(user=person, benchmark=benchmark, active=True):
-            withdraw_role(role=role, at=at)
-        for authoring in AuthoringRole.objects.filter(user=person, benchmark=benchmark, active=True):
-            withdraw_authoring_role(role=authoring, at=at)
-        if person.is_active:  # else somebody else's deactivation, which stays theirs
-            person.deactivated_in = benchmark.slug
-    if person.is_active != active:
-        kind = "account_activated" if active else "account_deactivated"
-        security_log.record(kind, at=at, user=person, by=by, scope=benchmark.slug)
-    person.is_active = active
-    person.save(update_fields=["is_active", "deactivated_in"])
-    logger.warning(
-        "An account was %s",
-        "activated" if active else "deactivated",
-        extra={"user": person.pk, "by": by.pk, "scope": benchmark.slug},
-    )
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from accounts.confirming import ask_who_is_there
 from accounts.notices import PARTS
 from accounts.services import invitations
 from annotation.dashboard.views import csv_file
+from annotation.people.deactivation import is_activatable, is_deactivatable, set_account_active
 from annotation.people.everybody import COLUMNS, TEXT_COLUMNS, csv_rows
 from annotation.people.everybody import everybody as everybody_of
 from annotation.people.forms import PeopleForm
@@ -27,10 +28,7 @@ from annotation.people.services import (
     AddedPerson,
     add_people,
     assigned_elsewhere,
-    is_activatable,
-    is_deactivatable,
     preview_people,
-    set_account_active,
 )
 from consilium.core.csvfile import beginning
 from consilium.core.errors import DomainError, ImportRefused
@@ -113,7 +111,9 @@ def set_active(request: SignedInRequest, slug: str) -> HttpResponse:
         raise Http404
     active = request.POST.get("active") == "1"
     try:
-        set_account_active(benchmark=benchmark, person=person, active=active, by=request.user, at=timezone.now())
+        set_account_active(
+            benchmark=benchmark, person=person, active=active, by=request.user, at=timezone.now(), request=request
+        )
     except DomainError as refused:
         messages.error(request, str(refused))
     else:

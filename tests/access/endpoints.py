@@ -116,6 +116,7 @@ ENDPOINTS |= {
 
 # The server ------------------------------------------------------------------------------------------------------
 OPERATORS = frozenset({"superuser"})
+an_account = bare(username=lambda world: world.users["annotator"].username)
 ENDPOINTS |= {
     "operations:status": Endpoint(OPERATORS),
     "operations:keys": Endpoint(OPERATORS),
@@ -134,6 +135,15 @@ ENDPOINTS |= {
     "operations:changes-csv": Endpoint(ADMIN, slug),
     "operations:activity": Endpoint(SIGNED_IN),
     "operations:activity-csv": Endpoint(SIGNED_IN),
+    "operations:accounts": Endpoint(OPERATORS),
+    "operations:accounts-csv": Endpoint(OPERATORS),
+    "operations:account": Endpoint(OPERATORS, an_account),
+    "operations:account-rights": Endpoint(OPERATORS, an_account, writes_only=True),
+    "operations:account-deactivate": Endpoint(OPERATORS, an_account, writes_only=True),
+    "operations:account-activate": Endpoint(OPERATORS, an_account, writes_only=True),
+    "api:api-accounts": Endpoint(OPERATORS),
+    "api:api-account-deactivate": Endpoint(OPERATORS, writes_only=True),
+    "api:api-account-activate": Endpoint(OPERATORS, writes_only=True),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------
