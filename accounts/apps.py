@@ -6,7 +6,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Write to the security log what Django and allauth announce."""
-        from accounts import security_signals
+        """Connect the receivers of signals, and those that write the security log."""
+        from accounts import receivers, security_signals  # noqa: F401
 
         security_signals.connect()

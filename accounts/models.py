@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 
 import pgtrigger
+from django.conf import settings
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -328,6 +333,32 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class UserSession(AbstractBaseSession):
+    """A session of `accounts.sessions`: ``user`` is who is signed in, ``used_at`` about when they last used it."""
+
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
+    used_at = models.DateTimeField(default=timezone.now)
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionBase]:
+        """The engine, which signs the data."""
+        return import_module(settings.SESSION_ENGINE).SessionStore  # type: ignore[no-any-return]
+
+
+class KnownDevice(models.Model):
+    """A browser on which a person has signed in before, by the hash of the random name in its cookie."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="known_devices")
+    token_hash = models.CharField(max_length=64)
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "token_hash"], name="accounts_device_once")]
+
+    def __str__(self) -> str:
+        return f"a device of {self.user}"
 
 
 class SecurityEvent(models.Model):

@@ -71,8 +71,8 @@ ABOUT = {
     Kind.BUDGET: gettext_lazy("A run stopped because its budget is used up."),
     Kind.WORKER: gettext_lazy("Imports, reports and runs are waiting because no worker is running."),
     Kind.ACCOUNT: gettext_lazy(
-        "An admin was shown a link with which a new password for your account can be chosen, an API token was made, or "
-        "one expires in a week."
+        "Somebody signed in to your account on a new device, an admin was shown a link with which a new password for "
+        "it can be chosen, an API token was made, or one expires in a week."
     ),
 }
 # The kinds whose texts are in `accounts.staff_notices`.
@@ -90,10 +90,14 @@ _STAFF = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One sentence, and perhaps a second. ``detail`` stays out of mails: it may hold what people wrote."""
+    """One sentence, and perhaps a second. ``detail`` stays out of mails: it may hold what people wrote.
+
+    ``advice`` says what to do, also in mails.
+    """
 
     text: str
     detail: str = ""
+    advice: str = ""
 
 
 def words_of(notification: Notification, *, in_mail: bool = False) -> Words:

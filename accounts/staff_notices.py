@@ -13,6 +13,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.browsers import browser_in_words
+
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
@@ -125,9 +127,11 @@ def no_worker(values: dict[str, Any]) -> tuple[str, str]:
     return text % {"since": date_format(since, "DATETIME_FORMAT")}, _("Ask the person who runs the server.")
 
 
-def account_security(values: dict[str, Any]) -> tuple[str, str]:
-    """What happened to the reader's account: ``what`` is empty where an admin was shown a link."""
+def account_security(values: dict[str, Any]) -> tuple[str, ...]:
+    """What happened to the reader's account, and what to do: ``what`` is empty where an admin was shown a link."""
     match values.get("what", ""):
+        case "new_device":
+            return new_device(values)
         case "token_made":
             return token_made(values)
         case "token_expires":
@@ -149,6 +153,23 @@ def token_expires(values: dict[str, Any]) -> tuple[str, str]:
     text = _("One of your API tokens expires on %(day)s.") % {"day": date_format(day, "DATETIME_FORMAT")}
     detail = _("Its name is “%(name)s”. If a program still needs it, make a new one.")
     return text, detail % {"name": values.get("name", "")}
+
+
+def new_device(values: dict[str, Any]) -> tuple[str, str, str]:
+    """A sign-in on a new device; in the reader's time zone. The third text says what to do."""
+    at = timezone.localtime(datetime.fromisoformat(values["signed_in_at"]))
+    text = _("Sign-in on a new device: %(browser)s, from %(address)s, on %(at)s (%(zone)s).")
+    facts = {
+        "browser": browser_in_words(values["browser"]),
+        "address": values["address"],
+        "at": date_format(at, "DATETIME_FORMAT"),
+        "zone": at.tzname(),
+    }
+    return (
+        text % facts,
+        "",
+        _("If it was not you, end that session under Profile → Sessions and choose a new password."),
+    )
 
 
 def password_link_shown(values: dict[str, Any]) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from accounts.views import api_tokens, confirmed, first_run, notices, own, second_step, welcome
+from accounts.views import api_tokens, confirmed, first_run, notices, own, second_step, sessions, welcome
 
 app_name = "accounts"
 urlpatterns: list[URLPattern] = [
@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path("profile/api-tokens/<str:public_id>/revoke/", api_tokens.revoke, name="api-token-revoke"),
     path("profile/confirmed/", confirmed.confirmed, name="confirmed"),
     path("profile/second-step/", second_step.second_step, name="second-step"),
+    path("profile/sessions/", sessions.sessions, name="sessions"),
     path("profile/notifications/", notices.deliveries, name="deliveries"),
     path("session", own.session, name="session"),
     path("notifications/", notices.notifications, name="notifications"),

@@ -66,7 +66,6 @@ INSTALLED_APPS = [
     "demo",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "consilium.apps.StaticFiles",
@@ -101,6 +100,7 @@ MIDDLEWARE = [
     "consilium.middleware.refuse_missing_slash",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.session_middleware.session_times",
     "accounts.middleware.reader_preferences",
     "config.body_limits.refuse_long_bodies",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -372,6 +372,13 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+SESSION_ENGINE = "accounts.sessions"
+# A session ends after so many days, however often it is used, and after so many minutes without use; 0 is never.
+SESSION_MAX_DAYS: int = env.int("SESSION_MAX_DAYS", default=14)
+SESSION_IDLE_MINUTES: int = env.int("SESSION_IDLE_MINUTES", default=12 * 60)
+if SESSION_MAX_DAYS < 1 or SESSION_IDLE_MINUTES < 0:
+    raise ImproperlyConfigured("SESSION_MAX_DAYS is at least 1, and SESSION_IDLE_MINUTES at least 0, which is never.")
+SESSION_COOKIE_AGE = SESSION_MAX_DAYS * 86_400
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

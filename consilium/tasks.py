@@ -1,10 +1,12 @@
 """Maintenance tasks that belong to no app."""
 
+from importlib import import_module
+
 from celery import shared_task
-from django.contrib.sessions.backends.db import SessionStore
+from django.conf import settings
 
 
 @shared_task(ignore_result=True)
 def clear_expired_sessions() -> None:
     """Delete sessions that have run out."""
-    SessionStore.clear_expired()
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()

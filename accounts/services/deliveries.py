@@ -122,3 +122,8 @@ class MailLine:
     def text(self) -> str:
         """What happened, without names and without what people wrote."""
         return words_of(self._row, in_mail=True).text
+
+    @property
+    def advice(self) -> str:
+        """What the reader should do, if anything."""
+        return words_of(self._row, in_mail=True).advice

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Invitation, User
 from accounts.services import invitations, security_log
-from accounts.services.access_ends import end_sessions_and_token
+from accounts.services.access_ends import end_sessions_and_tokens
 from accounts.services.rights import refuse_without_operator
 from annotation.models import Membership
 from annotation.services.groups import set_member_active
@@ -47,7 +47,7 @@ def set_account_active(
 ) -> None:
     """Deactivate an account, or activate it again, as an admin of its benchmark; what the person did stays on record.
 
-    A deactivated account is signed out at once and cannot sign in, and its API token is revoked. All its parts in the
+    A deactivated account is signed out at once and cannot sign in, and its API tokens are revoked. All its parts in the
     benchmark are stopped, open work goes back, and its invitation is withdrawn. Parts stay stopped when the account is
     activated again, which is refused unless an admin of this benchmark deactivated it. An account with access elsewhere
     belongs to other admins, too; whoever runs the server can deactivate it (`deactivate_account`).
@@ -69,7 +69,7 @@ def set_account_active(
     if person.is_active:
         _deactivate(person, by=by, at=at, scope=benchmark.slug, request=request)
     else:  # somebody else's deactivation, which stays theirs
-        end_sessions_and_token(user=person)
+        end_sessions_and_tokens(user=person, by=by, at=at)
 
 
 @transaction.atomic
@@ -133,7 +133,7 @@ def _stop_parts(person: User, *, by: User | None, at: datetime, benchmark: Bench
 def _deactivate(
     person: User, *, by: User | None, at: datetime, scope: str, request: HttpRequest | None, reason: str = ""
 ) -> None:
-    end_sessions_and_token(user=person)
+    end_sessions_and_tokens(user=person, by=by, at=at)
     person.is_active, person.deactivated_in = False, scope
     person.save(update_fields=["is_active", "deactivated_in"])
     _log("account_deactivated", person, by=by, at=at, scope=scope, reason=reason, request=request)
@@ -143,7 +143,7 @@ def _activate(
     person: User, *, by: User | None, at: datetime, scope: str, request: HttpRequest | None, reason: str = ""
 ) -> None:
     # What was left by a sign-in at the moment of the deactivation does not work again.
-    end_sessions_and_token(user=person)
+    end_sessions_and_tokens(user=person, by=by, at=at)
     person.is_active = True
     person.save(update_fields=["is_active"])
     _log("account_activated", person, by=by, at=at, scope=scope, reason=reason, request=request)

@@ -102,6 +102,7 @@ ENDPOINTS |= {
     "accounts:api-tokens": Endpoint(SIGNED_IN),
     "accounts:api-tokens-revoke-all": Endpoint(SIGNED_IN, writes_only=True),
     "accounts:api-token-revoke": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.api_token), writes_only=True),
+    "accounts:sessions": Endpoint(SIGNED_IN),
     "accounts:notifications": Endpoint(SIGNED_IN),
     "accounts:notifications-read": Endpoint(SIGNED_IN, writes_only=True),
     "accounts:notification": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.notification)),

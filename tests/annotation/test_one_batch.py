@@ -46,7 +46,7 @@ def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathF
 @pytest.fixture
 def group(transactional_db: None, settings: Any) -> ExpertGroup:
     """Two annotators, and six responses of two candidates to three cases."""
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # where the web server looks for them
+    settings.SESSION_ENGINE = "accounts.sessions"  # where the web server looks for them
     benchmark = BenchmarkFactory(slug="study", admin=UserFactory())
     candidates = [CandidateFactory(benchmark=benchmark) for _ in range(2)]
     for key in "abc":

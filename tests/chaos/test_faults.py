@@ -23,12 +23,11 @@ from dataclasses import dataclass, field
 
 import pytest
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page, Route, TimeoutError, expect
 
-from accounts.models import User
+from accounts.models import User, UserSession
 from annotation.models import Assignment, Decision
 from annotation.services import criteria_of
 from standalone.processes import web
@@ -211,7 +210,7 @@ def test_an_expired_session(workshop: Workshop, new_page: NewPage, watch: Watch)
         open_work(page, session.row)
         for number in range(ACTS):
             if number == ended:
-                Session.objects.all().delete()
+                UserSession.objects.all().delete()
             if not session.act(page):
                 break  # the dialog lies over the page; nothing can be pressed below it
             session.look(page)

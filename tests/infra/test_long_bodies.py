@@ -168,7 +168,7 @@ def running(process_environment: dict[str, str], tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def site(running: Site, transactional_db: None, settings: Any) -> Site:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # where the web server looks for them
+    settings.SESSION_ENGINE = "accounts.sessions"  # where the web server looks for them
     return running
 
 

@@ -5,9 +5,9 @@ import sys
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from accounts.models import UserSession
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 def test_a_worker_on_redis_hears_another_process(redis_url, start_worker, process_environment):
     worker = start_worker(REDIS_URL=redis_url)
     assert redis_url.removeprefix("redis://") in worker.log.read_text()
-    Session.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(days=999))
+    UserSession.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(days=999))
     program = "from consilium.tasks import clear_expired_sessions; clear_expired_sessions.delay()"
     subprocess.run(
         [sys.executable, "manage.py", "shell", "--no-imports", "-c", program],
@@ -24,5 +24,5 @@ def test_a_worker_on_redis_hears_another_process(redis_url, start_worker, proces
         env={**process_environment, "REDIS_URL": redis_url},
         check=True,
     )
-    wait_until(lambda: not Session.objects.exists())
+    wait_until(lambda: not UserSession.objects.exists())
     worker.stop()

@@ -149,8 +149,9 @@ def copy_template(server):
         )
     assert dump.returncode == 0
     with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
-        connection.execute("DROP TABLE django_session")
-        assert connection.execute("DELETE FROM django_migrations WHERE app = 'sessions'").rowcount == 1
+        connection.execute("DROP TABLE consilium_workerheartbeat")
+        undone = "DELETE FROM django_migrations WHERE app = 'consilium' AND name = '0002_worker_heartbeat'"
+        assert connection.execute(undone).rowcount == 1
         # To load the real demo takes as long as all these tests.
         connection.execute(
             "INSERT INTO rubrics_benchmark (slug, title, description, guidelines, rule_sheet, maps, authoring, "
@@ -159,11 +160,11 @@ def copy_template(server):
     server.leave()
 
 
-def sessions_table(home):
-    """Name of the table of sessions, None where there is none."""
+def heartbeat_table(home):
+    """Name of the table of heartbeats, None where there is none."""
     folder = str(EmbeddedServer(home).socket_folder)
     with psycopg.connect(host=folder, user=SUPERUSER, dbname=SUPERUSER) as connection:
-        return connection.execute("SELECT to_regclass('django_session')::text").fetchone()[0]
+        return connection.execute("SELECT to_regclass('consilium_workerheartbeat')::text").fetchone()[0]
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     up = start_up(by_argument=True, CONSILIUM_DEMO="1")
     up.wait_until_ready()
     assert up.get("/healthz") == (200, "ok\n")
-    assert sessions_table(up.home) == "django_session"  # what had not been migrated has been
+    assert heartbeat_table(up.home) == "consilium_workerheartbeat"  # what had not been migrated has been
     status, page = up.get("/accounts/login/")
     assert status == 200
     # Style sheets come with a digest in their name, as in production, and are there.

@@ -113,7 +113,7 @@ def test_an_account_with_no_other_access_is_deactivated_and_activated(workshop: 
 
 
 def test_a_deactivated_account_keeps_no_token_and_no_session(workshop: Workshop, settings: Any) -> None:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # as on a server
+    settings.SESSION_ENGINE = "accounts.sessions"  # as on a server
     User.objects.filter(pk=workshop.admin.pk).update(is_staff=True)
     url = f"/b/{workshop.benchmark.slug}/people/account/"
     person = workshop.annotator

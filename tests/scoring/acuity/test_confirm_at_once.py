@@ -23,7 +23,7 @@ def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathF
 
 
 def test_50_at_once_make_one_import(port: int, benchmark: Benchmark, client: Client, settings: Any) -> None:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # where the web server looks for them
+    settings.SESSION_ENGINE = "accounts.sessions"  # where the web server looks for them
     user = benchmark.roles.get().user
     client.force_login(user)
     job, _page = preview(client, jsonl(result(1, "em", "em")))

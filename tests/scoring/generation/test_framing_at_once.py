@@ -22,7 +22,7 @@ def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathF
 
 
 def test_50_at_once_make_one_version(port: int, settings: Any) -> None:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # where the web server looks for them
+    settings.SESSION_ENGINE = "accounts.sessions"  # where the web server looks for them
     benchmark: Benchmark = BenchmarkFactory(slug="bench", researcher=UserFactory())
     path = "/b/bench/case-acuity/framings/"
     answers = at_once(port, benchmark.roles.get().user, path, {"text": "Please. {{case}}", "save": "1"})

@@ -41,7 +41,7 @@ def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathF
 @pytest.fixture
 def benchmark(transactional_db: None, settings: Any) -> Benchmark:
     """Two cases that a model answered, and a group that found every second criterion not met."""
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"  # where the web server looks for them
+    settings.SESSION_ENGINE = "accounts.sessions"  # where the web server looks for them
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     row = BenchmarkFactory(slug="answered")
     candidate = CandidateFactory(benchmark=row, name="alpha")
