@@ -23,12 +23,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.openid import LimitedSession
 from accounts.security_signals import record_limited
-from accounts.services import second_factor
+from accounts.services import second_factor, security_log
 from accounts.services.confirmations import signed_in_by_allauth
 from accounts.services.mails import has_mail_server
-from accounts.services.security_log import record
-from accounts.services.sign_on import SignOnRefused, account_for
+from accounts.services.sign_on import SignOnRefused, account_for, refuse_other_domains
 from consilium.hosts import site_address
 
 logger = logging.getLogger(__name__)
@@ -114,19 +114,42 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         it treats an address that was not confirmed by mail as a mere claim. Here an admin made the account, and knew
         whose address it is.
         """
-        if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
-            return
+        claims = sociallogin.account.extra_data
+        user: User | None = sociallogin.user if sociallogin.is_existing else None
         try:
-            user = account_for(sociallogin.account.extra_data, trust_email=settings.OIDC_TRUST_EMAIL)
+            refuse_other_domains(claims, domains=settings.OIDC_DOMAINS)
+            if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
+                return
+            user = account_for(claims, trust_email=settings.OIDC_TRUST_EMAIL)
             if SocialAccount.objects.filter(user=user, provider=sociallogin.account.provider).exists():
                 raise SignOnRefused("other_identity", user.email)
         except SignOnRefused as refused:
             logger.warning("A single sign-on was refused", extra={"reason": refused.reason})
-            account = User.objects.filter(email__iexact=refused.email).first() if refused.email else None
-            record("sign_on_refused", at=timezone.now(), user=account, request=request, reason=refused.reason)
+            if user is None and refused.email:
+                user = User.objects.filter(email__iexact=refused.email).first()
+            at = timezone.now()
+            security_log.record("sign_on_refused", at=at, user=user, request=request, reason=refused.reason)
             page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}
             raise ImmediateHttpResponse(render(request, "accounts/sign_on/refused.html", page, status=403)) from refused
         sociallogin.connect(request, user)
+
+    def get_requests_session(self) -> LimitedSession:
+        """For requests to the provider."""
+        return LimitedSession()
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        extra_context: Any = None,
+    ) -> None:
+        """Log a sign-on that this browser began and the provider's answer ended; a made-up address is not logged."""
+        if exception is None:
+            return
+        logger.warning("A single sign-on failed", exc_info=exception)
+        security_log.record("sign_on_refused", at=timezone.now(), request=request, reason="not_valid")
 
 
 class SecondStepAdapter(DefaultMFAAdapter):

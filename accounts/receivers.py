@@ -1,4 +1,4 @@
-"""What happens at a sign-in, by whatever way: Django sends its signal for all of them."""
+"""What follows a sign-in: the session and the device are noted. `security_signals` writes the security log."""
 
 from __future__ import annotations
 

@@ -336,6 +336,8 @@ SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 OIDC_NAME: str = env.str("OIDC_NAME", default="single sign-on")
 # Accept an address even if the provider does not say whether it is verified: `accounts.services.sign_on`.
 OIDC_TRUST_EMAIL: bool = env.bool("OIDC_TRUST_EMAIL", default=False)
+# Accept only people of these domains; empty accepts every domain.
+OIDC_DOMAINS: list[str] = [name.strip().lower() for name in env.list("OIDC_DOMAINS", default=[]) if name.strip()]
 if env.str("OIDC_ISSUER", default=""):
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
         "APPS": [
@@ -344,7 +346,7 @@ if env.str("OIDC_ISSUER", default=""):
                 "name": OIDC_NAME,
                 "client_id": env.str("OIDC_CLIENT_ID"),
                 "secret": env.str("OIDC_CLIENT_SECRET"),
-                "settings": {"server_url": env.str("OIDC_ISSUER")},
+                "settings": {"server_url": env.str("OIDC_ISSUER").rstrip("/"), "oauth_pkce_enabled": True},
             }
         ],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,9 +10,13 @@ from django.core.validators import validate_email
 
 from accounts.models import User
 
+GOOGLE = "https://accounts.google.com"
+
 
 class SignOnRefused(Exception):
-    """Nobody is signed in; ``reason`` is no_email, not_verified, unconfirmed, no_account or other_identity."""
+    """Nobody is signed in; ``reason`` is no_email, not_verified, unconfirmed, no_account, other_identity or
+    other_domain.
+    """
 
     def __init__(self, reason: str, email: str = "") -> None:
         super().__init__(reason)
@@ -44,6 +48,23 @@ def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
     if user is None:
         raise SignOnRefused("no_account", email)
     return user
+
+
+def refuse_other_domains(claims: Mapping[str, Any], *, domains: Collection[str]) -> None:
+    """`SignOnRefused` for people of other ``domains``, in lower case; an empty list refuses nobody.
+
+    Anybody may have an account of Google with an address of another domain. Google says in ``hd`` which organisation
+    manages the account, so that counts there. Other providers are those of one organisation.
+    """
+    if not domains:
+        return
+    sources = [source for name in ("userinfo", "id_token") if isinstance(source := claims.get(name), Mapping)]
+    email = next((str(source["email"]).strip() for source in sources if source.get("email")), "")
+    domain = email.rpartition("@")[2]
+    if any(str(source.get("iss", "")) == GOOGLE for source in sources):
+        domain = next((str(source["hd"]) for source in sources if source.get("hd")), "")
+    if domain.lower() not in domains:
+        raise SignOnRefused("other_domain", email)
 
 
 def is_verified(value: object) -> bool:

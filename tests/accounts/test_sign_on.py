@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import http.client
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import User
-from tests.accounts.oidc_provider import Provider, running_provider
+from accounts import openid
+from accounts.models import SecurityEvent, User
+from accounts.services.sign_on import SignOnRefused, refuse_other_domains
+from tests.accounts.oidc_provider import Provider, Shape, running_provider
 from tests.factories import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -29,11 +36,11 @@ def _served() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def provider(_served: Provider, settings: Any) -> Provider:
+def provider(_served: Provider, settings: Any) -> Iterator[Provider]:
     settings.SOCIALACCOUNT_PROVIDERS = _served.settings()
     settings.OIDC_NAME = "Clinic sign-on"
-    _served.redirect_uris.clear()
-    return _served
+    yield _served
+    _served.reset()
 
 
 @pytest.fixture
@@ -102,7 +109,10 @@ def test_an_identity_that_the_operator_disconnected_makes_room_for_the_next(
 ) -> None:
     provider.says({"sub": "person-1", **TRUE})
     sign_on(Client())
-    SocialAccount.objects.filter(user__email="ana@example.org", provider="sso").delete()  # as in docs/operating.md
+    call_command("disconnect_sign_on", "Ana@example.org")
+    assert SecurityEvent.objects.get(kind="sign_on_disconnected").user == ana
+    with pytest.raises(CommandError, match="is connected"):
+        call_command("disconnect_sign_on", "ana@example.org")
     provider.says({"sub": "person-2", **TRUE})
     sign_on(client)
     assert signed_in(client)
@@ -227,3 +237,231 @@ def test_a_provider_that_is_away_or_cancelled_at_leads_back_to_the_sign_in_page(
     for page in (cancelled, failed.content.decode(), away.content.decode()):
         assert 'href="/accounts/login/"' in page
         assert "Third-Party" not in page
+
+
+# The shapes of known providers ----------------------------------------------------------------------------------------
+# From their documentation: where the issuer is, what it says of an address, how a client says who it is.
+
+TENANT = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+ENTRA = Shape(
+    path=f"/{TENANT}/v2.0",
+    endpoints=f"/{TENANT}/oauth2/v2.0",
+    auth_methods=("client_secret_post", "private_key_jwt", "client_secret_basic"),
+    keys_name_algorithm=False,
+    claims={"name": "Ana Ruiz", "picture": "https://graph.example/photo"},
+    token_claims={
+        "preferred_username": "ana@example.org", "upn": "ana@example.org", "tid": TENANT, "oid": "00000000-0000-0001",
+        "ver": "2.0", "groups": ["0760b6cf-170e-4a14-91b3-4b78e0739963"], "uti": "x", "rh": "y",
+    },
+)  # fmt: skip
+OKTA = Shape(
+    path="/oauth2/default",
+    endpoints="/oauth2/default/v1",
+    auth_methods=("client_secret_basic", "client_secret_post", "none"),
+    claims={"name": "Ana Ruiz", "preferred_username": "ana@example.org", "zoneinfo": "Europe/Madrid"},
+    token_claims={"ver": 1, "jti": "ID.1", "amr": ["mfa", "pwd"], "idp": "00o1", "groups": ["Everyone", "Raters"]},
+)
+KEYCLOAK = Shape(
+    path="/realms/clinic",
+    endpoints="/realms/clinic/protocol/openid-connect",
+    auth_methods=("private_key_jwt", "client_secret_basic"),
+    claims={"preferred_username": "ana", "given_name": "Ana", "family_name": "Ruiz", "groups": ["/raters"]},
+    token_claims={"typ": "ID", "azp": "consilium", "acr": "1", "sid": "s", "at_hash": "h"},
+)
+GOOGLE = Shape(
+    auth_methods=("client_secret_post", "client_secret_basic"),
+    claims={"name": "Ana Ruiz", "picture": "https://example/photo", "hd": "example.org"},
+    token_claims={"azp": "consilium", "at_hash": "h"},
+)
+BARE = Shape(path="/issuer", auth_methods=None)  # all that the specification demands
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "says", "trusting", "auth"),
+    [
+        (ENTRA, {"email": "ana@example.org"}, True, "client_secret_post"),
+        (OKTA, TRUE, False, "client_secret_post"),
+        (KEYCLOAK, TRUE, False, "client_secret_basic"),
+        (GOOGLE, TRUE, False, "client_secret_post"),
+        (BARE, AS_TEXT, False, "client_secret_post"),
+    ],
+    ids=["entra", "okta", "keycloak", "google", "bare"],
+)
+def test_the_shape_of_each_provider_signs_in(
+    client: Client, provider: Provider, ana: User, settings: Any, shape: Shape, says: Any, trusting: bool, auth: str
+) -> None:
+    provider.shape = shape
+    settings.SOCIALACCOUNT_PROVIDERS = provider.settings()
+    settings.OIDC_TRUST_EMAIL = trusting
+    provider.says(says)
+    assert "Welcome, Ana Ruiz" in sign_on(client).content.decode()
+    assert provider.used_auth == [auth]
+    assert f"{shape.path}/.well-known/openid-configuration" in provider.requested_paths
+    event = SecurityEvent.objects.get(kind="sign_on_connected")
+    assert (event.user, event.address) == (ana, "127.0.0.1")
+    again = Client()
+    sign_on(again)
+    assert signed_in(again)
+
+
+@pytest.mark.slow
+def test_entra_without_an_email_claim_is_told_what_is_missing(
+    client: Client, provider: Provider, ana: User, settings: Any
+) -> None:
+    provider.shape = ENTRA
+    provider.says({})
+    settings.SOCIALACCOUNT_PROVIDERS = provider.settings()
+    settings.OIDC_TRUST_EMAIL = True
+    assert "Your address is missing" in sign_on(client).content.decode()
+
+
+# What a provider must not be able to say ------------------------------------------------------------------------------
+
+now = time.time
+FAULTS: dict[str, Callable[[Provider], None]] = {
+    "wrong issuer": lambda provider: provider.id_token.update(iss="https://elsewhere.example"),
+    "expired": lambda provider: provider.id_token.update(exp=int(now()) - 3600),
+    "no expiry": lambda provider: provider.id_token.update(exp=None),
+    "made tomorrow": lambda provider: provider.id_token.update(iat=int(now()) + 86_400),
+    "other audience": lambda provider: provider.id_token.update(aud="another-client"),
+    "other party": lambda provider: provider.id_token.update(aud=["consilium", "x"], azp="x"),
+    "wrong nonce": lambda provider: provider.id_token.update(nonce="of another sign-on"),
+    "no nonce": lambda provider: provider.id_token.update(nonce=None),
+    "other person in userinfo": lambda provider: provider.userinfo.update(sub="person-2"),
+    "no person in userinfo": lambda provider: provider.userinfo.pop("sub"),
+    "other key": lambda provider: setattr(provider, "signs_with_other_key", True),
+    "no signature": lambda provider: setattr(provider, "algorithm", "none"),
+    "signed by the shared secret": lambda provider: setattr(provider, "algorithm", "HS256"),
+    "no ID token": lambda provider: setattr(provider, "omits_id_token", True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_an_answer_that_is_not_valid_signs_nobody_in(
+    client: Client, provider: Provider, ana: User, fault: Callable[[Provider], None]
+) -> None:
+    provider.says(TRUE)
+    sign_on(Client())  # the identity is connected: only the check of the token keeps them out
+    fault(provider)
+    answer = sign_on(client)
+    assert answer.status_code == 401
+    assert "Single sign-on failed" in answer.content.decode()
+    assert not signed_in(client)
+    event = SecurityEvent.objects.get(kind="sign_on_refused")
+    assert (event.user, event.values) == (None, {"reason": "not_valid"})
+
+
+@pytest.mark.slow
+def test_a_description_of_another_issuer_is_refused_before_anybody_goes_there(
+    client: Client, provider: Provider
+) -> None:
+    provider.described_issuer = "https://elsewhere.example"
+    answer = client.post(BEGIN)
+    assert answer.status_code == 503
+    assert "Single sign-on failed" in answer.content.decode()
+
+
+@pytest.mark.slow
+def test_the_code_of_one_browser_is_of_no_use_in_another(client: Client, provider: Provider, ana: User) -> None:
+    provider.says(TRUE)
+    answer = client.get(f"{BEGIN}callback/?code=a-code-that-is-used-once&state=made-up")
+    assert answer.status_code == 401
+    assert not signed_in(client)
+    assert not SecurityEvent.objects.exists(), "who makes up addresses fills no log"
+
+
+def test_a_refusal_is_logged_with_its_reason(client: Client, provider: Provider, ana: User) -> None:
+    provider.says(FALSE)
+    sign_on(client)
+    event = SecurityEvent.objects.get(kind="sign_on_refused")
+    assert event.values == {"reason": "not_verified"}
+    assert "ana@example.org" not in str(event.values)
+
+
+# A provider that is slow ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("endpoint", ["discovery", "token", "userinfo", "keys"])
+@pytest.mark.parametrize("fault", ["hangs_at", "trickles_at"])
+def test_a_provider_that_hangs_is_given_up_within_five_seconds(
+    client: Client, provider: Provider, ana: User, fault: str, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openid, "TIME_LIMIT_S", 1.0)  # the same code, in less time
+    provider.says(TRUE)
+    setattr(provider, fault, endpoint)
+    begin = time.monotonic()
+    answer = client.post(BEGIN) if endpoint == "discovery" else sign_on(client)
+    assert time.monotonic() - begin < 2.5
+    assert answer.status_code in (401, 503)
+    text = answer.content.decode()
+    assert "Single sign-on failed" in text and 'href="/accounts/login/"' in text
+    assert not signed_in(client)
+
+
+def test_the_limit_leaves_less_than_five_seconds() -> None:
+    assert openid.TIME_LIMIT_S + openid.WAIT_S <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_at_most_four_wait_for_the_provider_and_the_fifth_is_told_at_once(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openid, "TIME_LIMIT_S", 3.0)
+    provider.hangs_at = "discovery"
+
+    def begin(_number: int) -> tuple[int, float]:
+        start = time.monotonic()
+        try:
+            return Client().post(BEGIN).status_code, time.monotonic() - start
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = sorted(pool.map(begin, range(6)), key=lambda answer: answer[1])
+    assert {status for status, _seconds in answers} == {503}
+    quick, slow = answers[:2], answers[2:]
+    assert max(seconds for _status, seconds in quick) < 2
+    assert min(seconds for _status, seconds in slow) >= 2.9
+    assert provider.requested_paths == ["/.well-known/openid-configuration"] * 4
+
+
+# Domains --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_only_people_of_listed_domains_sign_on_also_once_connected(
+    client: Client, provider: Provider, ana: User, settings: Any
+) -> None:
+    provider.says(TRUE)
+    sign_on(Client())
+    settings.OIDC_DOMAINS = ["clinic.example"]
+    answer = sign_on(client)
+    assert answer.status_code == 403
+    assert "Your organisation is not accepted" in answer.content.decode()
+    assert not signed_in(client)
+    event = SecurityEvent.objects.get(kind="sign_on_refused")
+    assert (event.user, event.values) == (ana, {"reason": "other_domain"})
+    settings.OIDC_DOMAINS = ["clinic.example", "example.org"]
+    sign_on(client)
+    assert signed_in(client)
+
+
+@pytest.mark.parametrize(
+    ("claims", "is_accepted"),
+    [
+        ({"iss": "https://accounts.google.com", "email": "ana@example.org", "hd": "example.org"}, True),
+        # A private account of Google with an address of the clinic, which its owner may have left since.
+        ({"iss": "https://accounts.google.com", "email": "ana@example.org"}, False),
+        ({"iss": "https://accounts.google.com", "email": "ana@example.org", "hd": "evil.example"}, False),
+        ({"iss": "https://login.example", "email": "ana@EXAMPLE.org"}, True),
+        ({"iss": "https://login.example", "email": "ana@example.org.evil.example"}, False),
+        ({"iss": "https://login.example"}, False),
+    ],
+)
+def test_at_google_the_organisation_counts_and_not_the_address(claims: dict[str, str], is_accepted: bool) -> None:
+    with nullcontext() if is_accepted else pytest.raises(SignOnRefused, match="other_domain"):
+        refuse_other_domains({"userinfo": {}, "id_token": claims}, domains=["example.org"])
