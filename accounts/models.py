@@ -344,7 +344,7 @@ class UserSession(AbstractBaseSession):
     @classmethod
     def get_session_store_class(cls) -> type[SessionBase]:
         """The engine, which signs the data."""
-        return import_module(settings.SESSION_ENGINE).SessionStore  # type: ignore[no-any-return]
+        return import_module(settings.SESSION_ENGINE).SessionStore
 
 
 class KnownDevice(models.Model):

@@ -44,7 +44,7 @@ class SessionStore(DatabaseStore):
         """The row of the session: the columns follow from its data, also where Django gives it a new key."""
         row = super().create_model_instance(data)
         assert isinstance(row, UserSession)
-        row.user_id = data.get(SESSION_KEY)  # type: ignore[assignment]  # the field makes a number of it
+        row.user_id = data.get(SESSION_KEY)  # the field makes a number of it
         row.used_at = self.used_at or timezone.now()
         return row
 

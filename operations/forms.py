@@ -66,9 +66,7 @@ class RightsForm(forms.Form):
     operator = forms.BooleanField(
         label=_("Operator"),
         required=False,
-        help_text=_(
-            "Sees the state and the records of the server, and manages accounts. Gives access to no benchmark."
-        ),
+        help_text=_("Sees the state and records of the server, and manages accounts. Gives access to no benchmark."),
     )
 
 
