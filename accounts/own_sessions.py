@@ -40,8 +40,8 @@ class OwnSession:
 
     @property
     def way_in_words(self) -> str:
-        """How the person signed in."""
-        return str(WAYS[self.way])
+        """How the person signed in; empty where that was not recorded."""
+        return str(WAYS.get(self.way, ""))
 
 
 def idle_limit() -> timedelta | None:
@@ -73,7 +73,7 @@ def _session(row: UserSession, data: Mapping[str, Any], current_key: str | None)
         browser=browser_in_words(begin.get("browser", "")),
         address=begin.get("address", ""),
         signed_in_at=datetime.fromtimestamp(begin["at"], tz=UTC) if begin else None,
-        way=_way(data.get(AUTHENTICATION_METHODS_SESSION_KEY) or []),
+        way=_way(data.get(AUTHENTICATION_METHODS_SESSION_KEY) or []) if begin else "",
         is_this=row.session_key == current_key,
     )
 
