@@ -95,7 +95,7 @@ def running_provider() -> Iterator[Provider]:
     provider = Provider()
     key, other_key = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
     public = {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": "1", "use": "sig"}
-    asked: dict[str, str] = {}  # what the last request for authorization had: code_challenge and nonce
+    authorization: dict[str, str] = {}  # what the last request for authorization had: code_challenge and nonce
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self, body: Any, status: int = 200, *, name: str = "") -> None:
@@ -136,8 +136,8 @@ def running_provider() -> Iterator[Provider]:
                 self.answer(description, name="discovery")
             elif here == "/authorize":  # whoever comes has signed in at the provider already
                 provider.redirect_uris.append(query["redirect_uri"])
-                asked.update(challenge=query.get("code_challenge", ""), nonce=query.get("nonce", ""))
-                asked.update(method=query.get("code_challenge_method", ""))
+                authorization.update(challenge=query.get("code_challenge", ""), nonce=query.get("nonce", ""))
+                authorization.update(method=query.get("code_challenge_method", ""))
                 self.send_response(302)
                 back = urlencode({"code": CODE, "state": query["state"]})
                 self.send_header("Location", f"{query['redirect_uri']}?{back}")
@@ -166,7 +166,7 @@ def running_provider() -> Iterator[Provider]:
                 and way in (shape.auth_methods or ("client_secret_post", "client_secret_basic"))
                 and (by_header or by_form) == [CLIENT_ID, SECRET]
                 and form.get("code") == [CODE]
-                and (asked["method"], asked["challenge"]) == ("S256", digest)
+                and (authorization["method"], authorization["challenge"]) == ("S256", digest)
             )
             if not is_right:
                 self.answer({"error": "invalid_grant"}, 400)
@@ -177,7 +177,7 @@ def running_provider() -> Iterator[Provider]:
                 "aud": CLIENT_ID,
                 "iat": now,
                 "exp": now + 60,
-                "nonce": asked["nonce"],
+                "nonce": authorization["nonce"],
                 **shape.claims,
                 **shape.token_claims,
                 **provider.id_token,

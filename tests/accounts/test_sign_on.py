@@ -306,7 +306,7 @@ def test_the_shape_of_each_provider_signs_in(
 
 
 @pytest.mark.slow
-def test_entra_without_an_email_claim_is_told_what_is_missing(
+def test_entra_without_an_email_claim_reads_what_is_missing(
     client: Client, provider: Provider, ana: User, settings: Any
 ) -> None:
     provider.shape = ENTRA
@@ -407,7 +407,7 @@ def test_the_limit_leaves_less_than_five_seconds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_at_most_four_wait_for_the_provider_and_the_fifth_is_told_at_once(
+def test_at_most_four_wait_for_the_provider_and_the_fifth_gets_an_answer_at_once(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openid, "TIME_LIMIT_S", 3.0)
