@@ -71,7 +71,7 @@ ABOUT = {
     Kind.BUDGET: gettext_lazy("A run stopped because its budget is used up."),
     Kind.WORKER: gettext_lazy("Imports, reports and runs are waiting because no worker is running."),
     Kind.ACCOUNT: gettext_lazy(
-        "Somebody signed in to your account on a new device, an admin was shown a link with which a new password for "
+        "Someone signed in to your account on a new device, an admin was shown a link with which a new password for "
         "it can be chosen, an API token was made, or one expires in a week."
     ),
 }

@@ -36,7 +36,7 @@ class _Store(SessionBase):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0009_security_log'),
+        ('accounts', '0010_api_tokens'),
     ]
 
     operations = [
