@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
 from celery.contrib.django.task import DjangoTask
-from celery.signals import beat_init, celeryd_init, setup_logging
+from celery.signals import beat_init, before_task_publish, celeryd_init, setup_logging
 from django.db import transaction
 
+from consilium.core.task_headers import ENQUEUED_AT
 from standalone.broker.address import register_transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -43,6 +45,12 @@ app.autodiscover_tasks()
 app.steps["worker"].add("consilium.core.watchdog:Watchdog")
 
 
+@before_task_publish.connect
+def _note_time(headers: dict[str, Any], **_kwargs: Any) -> None:
+    """A message says when it was sent, so that whoever looks at the broker sees how long it has waited."""
+    headers.setdefault(ENQUEUED_AT, time.time())
+
+
 @setup_logging.connect
 def _keep_django_logging(**_kwargs: Any) -> None:
     """Django has set up logging already; a receiver here keeps Celery from replacing it."""
@@ -63,6 +71,8 @@ def _ensure_server(**_kwargs: Any) -> None:
 @beat_init.connect
 def _watch_workers(**_kwargs: Any) -> None:
     """Beat runs where no worker does, so it notices when there is none. Connected after `_ensure_server`."""
+    from config.beat_report import BeatReport
     from config.worker_watch import WorkerWatch
 
     WorkerWatch().start()
+    BeatReport().start()

@@ -1,5 +1,5 @@
 """Tables that belong to no app."""
 
-from consilium.core.heartbeat import WorkerHeartbeat
+from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat
 
-__all__ = ["WorkerHeartbeat"]
+__all__ = ["BeatHeartbeat", "WorkerHeartbeat"]
