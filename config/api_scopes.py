@@ -37,6 +37,10 @@ PUBLIC = frozenset({"schema", "docs"})
 
 # The name of an endpoint → the scope that its writes need. `READ`: it writes nothing.
 SCOPES: dict[str, ApiToken.Scope] = {
+    # The server, for operators
+    "api-accounts": READ,
+    "api-account-deactivate": ADMIN,
+    "api-account-activate": ADMIN,
     # Benchmarks, people and groups
     "api-benchmarks": ADMIN,
     "api-benchmark": ADMIN,

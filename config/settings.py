@@ -22,6 +22,8 @@ from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
 from standalone.broker.address import broker_url
 
+MIN_TOKEN_LENGTH = 32
+
 env = Environment()
 allow_subscripts()
 
@@ -395,6 +397,22 @@ if BEHIND_PROXY:
     # Only where a proxy in front sets this header itself and drops one sent by the client.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
+
+
+# Watching ---------------------------------------------------------------------------------------------------------
+def _token(name: str) -> str:
+    """A token of the environment, "" where none is set; refused if it is short enough to be guessed."""
+    token: str = env.str(name, default="").strip()
+    if token and len(token) < MIN_TOKEN_LENGTH:
+        raise ImproperlyConfigured(
+            f"{name} must have at least {MIN_TOKEN_LENGTH} characters, and has {len(token)}. Make one with: "
+            'python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+        )
+    return token
+
+
+OPERATOR_TOKEN = _token("OPERATOR_TOKEN")  # with it, /healthz?deep=1 says how each part of the server is
+METRICS_TOKEN = _token("METRICS_TOKEN")  # without it there is no /metrics
 
 # Files and languages ----------------------------------------------------------------------------------------------
 STATIC_URL = "static/"

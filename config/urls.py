@@ -6,7 +6,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from accounts.views import first_run, own, second_step, sign_on
 from config import api_scopes
-from consilium.views import healthz, rule_endpoint
+from consilium.views import rule_endpoint
+from operations.views import health
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
@@ -29,7 +30,8 @@ handler404 = "consilium.views.page_not_found"
 handler500 = "consilium.views.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("healthz", healthz, name="healthz"),
+    path("healthz", health.healthz, name="healthz"),
+    path("metrics", health.prometheus, name="metrics"),
     path("rules/", rule_endpoint, name="rule-endpoint"),
     # An admin gives people their address, which identifies them: nobody may change the address by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),

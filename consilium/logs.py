@@ -29,7 +29,7 @@ SECRET_TEXT = re.compile(
     re.I,
 )
 # Keys that the environment holds are removed wherever they occur, also without a name beside them.
-_KEY_NAME = re.compile(r"_API_KEY\Z|\AJUDGE_KEY|\ASECRET_KEY\Z")
+_KEY_NAME = re.compile(r"_API_KEY\Z|\AJUDGE_KEY|\ASECRET_KEY\Z|\A(?:OPERATOR|METRICS)_TOKEN\Z")
 _MIN_KEY_LENGTH = 8  # anything shorter would take words out of the log
 _COUNT_NAME = re.compile(r"(^|_)tokens?_(count|in|out|total)$|_tokens$|^tokens$", re.I)
 

@@ -1,17 +1,51 @@
-"""Who may see the pages of the server: its operators. For everybody else they do not exist."""
+"""Who may see the pages of the server: its operators. For everybody else they do not exist.
+
+Programs that watch the server show a token of the environment instead.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from functools import wraps
+from secrets import compare_digest
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from consilium.core.htmx import SignedInRequest, View, signed_in
+
+# A proxy adds at least one of them. What has one came from elsewhere, though the proxy is on this machine.
+PROXY_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
+SCHEMES = frozenset({"bearer", "token"})
+
+
+def may_see_parts(request: HttpRequest) -> bool:
+    """Whether `healthz?deep=1` tells the sender more than that the web answers."""
+    if is_from_this_machine(request) or has_token(request, settings.OPERATOR_TOKEN):
+        return True
+    return request.user.is_authenticated and request.user.is_operator
+
+
+def is_from_this_machine(request: HttpRequest) -> bool:
+    """Whether the request was sent by a program of this machine, and not by a proxy on it for somebody else."""
+    if any(header in request.headers for header in PROXY_HEADERS):
+        return False
+    try:
+        return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
+
+
+def has_token(request: HttpRequest, token: str) -> bool:
+    """Whether the request shows ``token`` in the header Authorization; False where no token is set."""
+    scheme, _space, given = request.headers.get("Authorization", "").partition(" ")
+    is_same = compare_digest(given.strip().encode(), token.encode())  # in a time that does not tell how much is right
+    return bool(token) and scheme.lower() in SCHEMES and is_same
 
 
 def refuse_others(user: User | AnonymousUser) -> None:

@@ -7,6 +7,7 @@ from operations.views import accounts, keys, status
 app_name = "operations"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("server/", status.status, name="status"),
+    path("server/state/<slug:table>.csv", status.table_csv, name="status-table"),
     path("server/accounts/", accounts.accounts, name="accounts"),
     path("server/accounts.csv", accounts.accounts_csv, name="accounts-csv"),
     path("server/accounts/<str:username>/", accounts.account, name="account"),

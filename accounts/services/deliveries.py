@@ -56,6 +56,15 @@ def sweep_mails(*, at: datetime) -> int:
     return sent
 
 
+def unsent_since(*, at: datetime) -> list[datetime]:
+    """When those notifications were written, before ``at``, whose readers want a mail at once, and that have none."""
+    rows = [row for row in _mailable(at) if row.created_at < at]
+    chosen = deliveries({row.user_id for row in rows})
+    return [
+        row.created_at for row in rows if chosen.get((row.user_id, row.kind), DEFAULTS[row.kind]) == Delivery.AT_ONCE
+    ]
+
+
 def mail_at_once(*, notification_id: int, at: datetime) -> None:
     """Send one notification, if its reader wants it at once and it was not sent yet."""
     for row in _mailable(at, pk=notification_id):

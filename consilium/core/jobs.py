@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from types import TracebackType
@@ -52,7 +53,8 @@ from celery import current_app
 from django.conf import settings
 from django.core import checks
 from django.db import connection, models, transaction
-from django.db.models import F, Q
+from django.db.models import Count, F, Min, Q
+from django.db.models.functions import Coalesce
 from django.utils.module_loading import autodiscover_modules
 
 from consilium.core.errors import DomainError
@@ -76,6 +78,8 @@ HEARTBEAT_S = 0.7
 LOST_AFTER = timedelta(minutes=2)
 # A job that waits for this long counts as without a task. If the worker is only busy, a second task costs nothing.
 TASK_LOST_AFTER = timedelta(seconds=10)
+# Work that is due and makes no progress for this much longer than the sweep allows is shown to the operator.
+STALLED_AFTER = timedelta(minutes=2)
 # Work that ended three workers would end a fourth.
 MAX_ATTEMPTS = 3
 
@@ -205,6 +209,19 @@ class Attempt(Generic[JobT]):
             connection.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Open work of a kind: how much waits, how much runs, and how much has made no progress though it is due.
+
+    ``stalled_since`` is when the oldest of the last was due, or was last worked on.
+    """
+
+    waiting: int = 0
+    running: int = 0
+    stalled: int = 0
+    stalled_since: datetime | None = None
+
+
 class JobKind(Generic[JobT]):
     """How jobs of one model run. A subclass sets ``model``, ``task`` and the two messages, and writes `work`."""
 
@@ -297,6 +314,19 @@ class JobKind(Generic[JobT]):
             tasks()[self.task].delay(job_id)
         return len(unfinished)
 
+    def backlog(self, *, at: datetime) -> Backlog:
+        """How much is open; stalled is what the sweep should have brought to a worker by ``at``."""
+        waits = Q(status=JobStatus.PENDING, created_at__lt=at - STALLED_AFTER)
+        stalled = waits | self._worker_is_lost(at - STALLED_AFTER)
+        since = Coalesce("heartbeat_at", "created_at")
+        counts = self.model._default_manager.filter(status__in=OPEN).aggregate(
+            waiting=Count("pk", filter=Q(status=JobStatus.PENDING)),
+            running=Count("pk", filter=Q(status=JobStatus.RUNNING)),
+            stalled=Count("pk", filter=stalled),
+            stalled_since=Min(since, filter=stalled),
+        )
+        return Backlog(**counts)
+
     # --------------------------------------------------------------------------------------------------------------
 
     def held(self, job: JobT) -> models.QuerySet[JobT]:
@@ -344,6 +374,7 @@ class Kind(Protocol):
     def task(self) -> str: ...
     @property
     def sweep_task(self) -> str: ...
+    def backlog(self, *, at: datetime) -> Backlog: ...
 
 
 KindT = TypeVar("KindT", bound=Kind)
@@ -356,6 +387,11 @@ def register(kind: KindT) -> KindT:
         raise ValueError(f"{kind.task} belongs to another kind of job")
     _kinds[kind.task] = kind
     return kind
+
+
+def kinds() -> tuple[Kind, ...]:
+    """All registered kinds."""
+    return tuple(_kinds.values())
 
 
 def enqueue(task: str, *arguments: Any) -> None:

@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Generic, TypeVar
 
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from consilium.core.jobs import enqueue
-from consilium.core.locks import WorkerLock, worker_lock, worker_lock_is_free
+from consilium.core.jobs import STALLED_AFTER, Backlog, enqueue
+from consilium.core.locks import WorkerLock, held_worker_locks, worker_lock, worker_lock_is_free
 
 # Open work that waits for this long counts as without a task. The time is longer than for other jobs, because a task
 # may wait for a turn of another run to end, and there may be many tasks.
@@ -82,6 +82,21 @@ class LockedKind(Generic[RowT]):
     def is_free(self, *ids: int) -> bool:
         """Whether no worker holds the row. Call it inside a transaction, which keeps workers out until it ends."""
         return worker_lock_is_free(self.lock, self.lock_key(*ids))
+
+    def backlog(self, *, at: datetime) -> Backlog:
+        """How much is open; stalled is what the sweep should have enqueued again, and no worker holds."""
+        rows, sent = self.rows(), self.enqueued_field
+        waits, runs = Q(status__in=self.waiting), Q(status__in=self.running)
+        counts = rows.aggregate(waiting=Count("pk", filter=waits), running=Count("pk", filter=runs))
+        if not any(counts.values()):
+            return Backlog()
+        overdue = Q(**{sent: None}) | Q(**{f"{sent}__lt": at - ENQUEUE_AGAIN_AFTER - STALLED_AFTER})
+        if self.may_pause:
+            overdue &= Q(resume_at=None) | Q(resume_at__lte=at - STALLED_AFTER)
+        held = held_worker_locks(self.lock)
+        stalled = [row for row in rows.filter(waits | runs, overdue) if self.lock_key(*self.ids(row)) not in held]
+        since = [getattr(row, sent) for row in stalled if getattr(row, sent) is not None]
+        return Backlog(**counts, stalled=len(stalled), stalled_since=min(since, default=None))
 
     def sweep(self, *, at: datetime) -> int:
         """Enqueue again rows that a lost worker or an emptied broker left behind; returns their number."""

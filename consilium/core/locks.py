@@ -120,5 +120,17 @@ def worker_lock_is_free(lock: WorkerLock, key: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
+def held_worker_locks(lock: WorkerLock) -> frozenset[int]:
+    """The keys that workers hold now. It takes none of the locks, so it keeps no worker waiting."""
+    with connection.cursor() as cursor:
+        # A key of 64 bits stands in two columns of 32 bits.
+        cursor.execute(
+            "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 "
+            "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        numbers = [number for (number,) in cursor.fetchall()]
+    return frozenset(number & ((1 << WORKER_KEY_BITS) - 1) for number in numbers if number >> WORKER_KEY_BITS == lock)
+
+
 def _worker_key(lock: WorkerLock, key: int) -> int:
     return (lock << WORKER_KEY_BITS) | key

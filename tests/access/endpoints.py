@@ -84,7 +84,7 @@ ENDPOINTS |= framework(
     "mfa_generate_recovery_codes", "mfa_list_webauthn", "mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn",
     "mfa_login_webauthn", "mfa_reauthenticate_webauthn", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
     "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
-    "openid_connect_callback", "set_language", "healthz", "rule-endpoint", "api:schema", "api:docs",
+    "openid_connect_callback", "set_language", "healthz", "metrics", "rule-endpoint", "api:schema", "api:docs",
     # allauth's redirects of former addresses have no name
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip
@@ -120,6 +120,7 @@ OPERATORS = frozenset({"superuser"})
 an_account = bare(username=lambda world: world.users["annotator"].username)
 ENDPOINTS |= {
     "operations:status": Endpoint(OPERATORS),
+    "operations:status-table": Endpoint(OPERATORS, bare(table=lambda _world: "parts")),
     "operations:keys": Endpoint(OPERATORS),
     "operations:keys-csv": Endpoint(OPERATORS),
     "operations:key-grant": Endpoint(OPERATORS, writes_only=True),

@@ -1,0 +1,42 @@
+"""Open background work by kind, and what of it has not moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.jobs import Backlog, kinds
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+# Task → what people call the work.
+LABELS: dict[str, _StrPromise] = {
+    "rubrics.tasks.run_import": _("Imports"),
+    "scoring.tasks.judge_slice": _("Judge runs, in parts"),
+    "scoring.tasks.work_on_pipeline": _("Runs of steps"),
+    "scoring.tasks.train_judge": _("Trained judges"),
+    "agreement.tasks.run_report": _("Reports"),
+    "releases.tasks.run_release": _("Releases"),
+    "documents.tasks.build_generation": _("Search indexes"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Open work of one kind; ``name`` is for programs."""
+
+    name: str
+    label: str
+    backlog: Backlog
+
+
+def open_work(*, at: datetime) -> list[Work]:
+    """One entry for each kind of background work."""
+    return [
+        Work(kind.task.rpartition(".")[2], str(LABELS[kind.task]), kind.backlog(at=at))
+        for kind in sorted(kinds(), key=lambda kind: list(LABELS).index(kind.task))
+    ]
