@@ -1,4 +1,4 @@
-"""Runs the product's processes for ``manage.py up``, and starts again what ends or makes no progress."""
+"""Runs processes for ``manage.py up`` and ``manage.py worker``, and starts again what ends or makes no progress."""
 
 from __future__ import annotations
 
@@ -49,10 +49,19 @@ class _State:
 
 
 class Supervisor:
-    """Starts processes, informs the reaper, and keeps them running. ``say`` shows lines to the operator."""
+    """Starts processes, informs the reaper, and keeps them running. ``say`` shows lines to the operator.
+
+    Without ``logs`` the processes write where this one does. Without ``reaper`` somebody else cleans up after a kill.
+    """
 
     def __init__(
-        self, *, logs: Path, cwd: Path, environment: Mapping[str, str], reaper: IO[bytes], say: Callable[[str], None]
+        self,
+        *,
+        logs: Path | None,
+        cwd: Path,
+        environment: Mapping[str, str],
+        reaper: IO[bytes] | None,
+        say: Callable[[str], None],
     ) -> None:
         self.logs = logs
         self.cwd = cwd
@@ -70,16 +79,17 @@ class Supervisor:
             raise Stopped
         self._is_stop_requested = True
 
-    def log_of(self, process: Process) -> Path:
-        """The path of a process's log."""
-        return self.logs / f"{process.name}.log"
+    def log_of(self, process: Process) -> Path | None:
+        """The path of a process's log; None where it has none of its own."""
+        return self.logs / f"{process.name}.log" if self.logs is not None else None
 
     def start(self, process: Process) -> None:
         """Start for the first time; the log of the time before is kept beside the new one."""
-        self.logs.mkdir(exist_ok=True)
         log = self.log_of(process)
-        if log.exists():
-            log.replace(log.with_suffix(".log.1"))
+        if log is not None:
+            log.parent.mkdir(exist_ok=True)
+            if log.exists():
+                log.replace(log.with_suffix(".log.1"))
         self._states[process] = _State()
         self._spawn(process)
 
@@ -116,15 +126,16 @@ class Supervisor:
         state = self._states[process]
         self._is_starting = True
         try:
+            log = self.log_of(process)
             # Appended: the last lines before a process ended give the reason.
-            with self.log_of(process).open("ab") as stream:
+            with log.open("ab") if log is not None else contextlib.nullcontext() as stream:
                 state.child = subprocess.Popen(
                     [sys.executable, *process.arguments],
                     cwd=self.cwd,
                     env=dict(self.environment),
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
-                    stderr=subprocess.STDOUT,
+                    stderr=subprocess.STDOUT if stream is not None else None,
                     start_new_session=True,
                     pass_fds=process.inherits,
                 )
@@ -148,20 +159,26 @@ class Supervisor:
             state.pause_s = FIRST_PAUSE_S
         state.ends = [*(end for end in state.ends if now - end < ENDS_WITHIN_S), now]
         if len(state.ends) >= MAX_ENDS:
-            lines = self.log_of(process).read_text(errors="replace").splitlines()[-LAST_LINES:]
-            shown = "\n".join(f"{process.name} | {line}" for line in lines)
             raise CommandError(
-                f"{shown}\nThe {process.name} process {what}, for the {MAX_ENDS}th time within "
-                f"{ENDS_WITHIN_S:.0f} s; everything was stopped. Its log: {self.log_of(process)}"
+                f"{self._last_lines(process)}The {process.name} process {what}, for the {MAX_ENDS}th time within "
+                f"{ENDS_WITHIN_S:.0f} s; everything was stopped.{self._where(process)}"
             )
-        self.say(
-            f"The {process.name} process {what}. It starts again in {state.pause_s:g} s. "
-            f"Its log: {self.log_of(process)}"
-        )
+        self.say(f"The {process.name} process {what}. It starts again in {state.pause_s:g} s.{self._where(process)}")
         state.start_due_at = now + state.pause_s
         state.pause_s = min(2 * state.pause_s, MAX_PAUSE_S)
 
+    def _last_lines(self, process: Process) -> str:
+        log = self.log_of(process)
+        lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:] if log is not None else []
+        return "".join(f"{process.name} | {line}\n" for line in lines)
+
+    def _where(self, process: Process) -> str:
+        log = self.log_of(process)
+        return f" Its log: {log}" if log is not None else ""
+
     def _inform_reaper(self, number: int) -> None:
+        if self.reaper is None:
+            return
         self.reaper.write(f"{number}\n".encode())
         self.reaper.flush()
 

@@ -21,6 +21,15 @@ from tests.waiting import wait_until
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def children_of(parent: int) -> list[int]:
+    """Numbers of the processes that ``parent`` has started and not waited for."""
+    return [
+        int(number)
+        for thread in Path("/proc", str(parent), "task").iterdir()
+        for number in thread.joinpath("children").read_text().split()
+    ]
+
+
 class Worker:
     """A Celery worker process over the test database and its broker; ``log`` holds what it said.
 

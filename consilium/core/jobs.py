@@ -390,7 +390,8 @@ def register(kind: KindT) -> KindT:
 
 
 def kinds() -> tuple[Kind, ...]:
-    """All registered kinds."""
+    """All kinds; those of apps that this process has not used yet are registered first."""
+    tasks()
     return tuple(_kinds.values())
 
 

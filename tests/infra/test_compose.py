@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from standalone.processes import BEAT, WORKER, web
+from standalone.processes import BEAT, web
 from tests.processes import ROOT
 
 
@@ -18,7 +18,11 @@ def compose():
 def test_runs_the_same_commands_as_up(compose):
     services = compose["services"]
     assert services["web"]["command"] == ["python", *web(bind="0.0.0.0:8000").arguments]
-    assert services["worker"]["command"] == ["python", *WORKER.arguments]
+    assert services["worker"]["command"] == [
+        "python",
+        "manage.py",
+        "worker",
+    ]  # which runs `WORKER`: test_worker_command
     assert services["beat"]["command"] == ["python", *BEAT.arguments]
 
 

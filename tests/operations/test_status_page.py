@@ -64,7 +64,7 @@ def test_the_page_shows_parts_processes_and_work(client: Client) -> None:
     assert "PostgreSQL" in text
     make_older(WorkerHeartbeat(pk=WORKER), 60)
     text = text_of(client)
-    assert "No worker has made progress for 60 s." in text
+    assert re.search(r"No worker has made progress for 6\d s\.", text)
     assert "Start the worker again" in text
     assert "Worker alpha, 7 silent" in text
     assert (

@@ -1,0 +1,53 @@
+"""`manage.py worker`: a frozen worker is replaced without `manage.py up`, and SIGTERM ends all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from consilium.core.heartbeat import WorkerHeartbeat
+from tests.processes import ROOT, children_of
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_frozen_worker_is_replaced_and_sigterm_ends_all(process_environment: dict[str, str], tmp_path: Path) -> None:
+    log = tmp_path / "worker.log"
+    with log.open("wb") as stream:
+        command = subprocess.Popen(
+            [sys.executable, "manage.py", "worker"],
+            cwd=ROOT,
+            env={**process_environment, "WORKER_STALL_LIMIT": "6"},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def worker(*, other_than: int = 0) -> int:
+        assert command.poll() is None, log.read_text()
+        mains = children_of(command.pid)
+        row = WorkerHeartbeat.objects.filter(pid__in=mains).exclude(pid=other_than).first()
+        return row.pid if row is not None else 0
+
+    try:
+        first = wait_until(worker, within_s=60, message="the worker writes its row")
+        assert "concurrency: 2" in log.read_text()  # as that of `up`
+        os.kill(first, signal.SIGSTOP)
+        second = wait_until(lambda: worker(other_than=first), within_s=90, message="another worker writes its row")
+        assert re.search(r"The worker process made no progress for \d+ s and was killed", log.read_text())
+        assert not Path(f"/proc/{first}").exists()
+        command.terminate()
+        assert command.wait(timeout=60) == 0, log.read_text()
+        assert not Path(f"/proc/{second}").exists()
+    finally:
+        if command.poll() is None:
+            command.kill()
+            for pid in children_of(command.pid):
+                os.killpg(pid, signal.SIGKILL)
