@@ -38,7 +38,7 @@ def look() -> Result:
         return Result(
             State.FAILED,
             _("The database does not answer: %(error)s") % {"error": one_line(error)},
-            _("Start Consilium; the log of PostgreSQL is postgres/server.log in CONSILIUM_HOME.")
+            _("Start Consilium. PostgreSQL writes its messages to postgres/server.log in CONSILIUM_HOME.")
             if settings.EMBEDDED
             else _("Look at the log of PostgreSQL and start it; Consilium connects again by itself."),
         )

@@ -27,13 +27,13 @@ def look() -> Result:
     if unsent:
         return Result(
             State.WARNING,
-            ngettext("%(count)s mail could not be sent.", "%(count)s mails could not be sent.", len(unsent))
+            ngettext("%(count)s email could not be sent.", "%(count)s emails could not be sent.", len(unsent))
             % {"count": len(unsent)},
             _("Run manage.py doctor, which connects to the mail server; the log of the worker has its answers."),
             since=min(unsent),
             figures=figures,
         )
-    return Result(State.OK, _("All mails that were due have been sent."), figures=figures)
+    return Result(State.OK, _("All emails that were due have been sent."), figures=figures)
 
 
-CHECK = Check("mail", gettext_lazy("Mail"), look, needs_database=True)
+CHECK = Check("mail", gettext_lazy("Email"), look, needs_database=True)

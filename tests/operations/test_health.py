@@ -201,7 +201,7 @@ def test_a_mail_that_could_not_be_sent_for_a_quarter_of_an_hour_is_a_warning() -
     written = timezone.now() - timedelta(minutes=16)
     Notification.objects.filter(pk=row.pk).update(created_at=written)
     part = ask(200)["parts"]["mail"]
-    assert (part["state"], part["message"]) == ("warning", "1 mail could not be sent.")
+    assert (part["state"], part["message"]) == ("warning", "1 email could not be sent.")
     assert datetime.fromisoformat(part["since"]) == written.replace(microsecond=0)
     assert mail.outbox == []
 
@@ -220,7 +220,7 @@ def test_since_is_when_the_state_was_first_seen(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.django_db
-def test_a_database_that_is_away_is_said_and_what_cannot_be_known_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_is_reported_with_what_cannot_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection of the test goes on, as one of a pool might; a new one is refused."""
     be_well()
     monkeypatch.setitem(connection.settings_dict, "PORT", "1")
