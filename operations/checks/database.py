@@ -38,7 +38,7 @@ def look() -> Result:
         return Result(
             State.FAILED,
             _("The database does not answer: %(error)s") % {"error": one_line(error)},
-            _("Start Consilium. PostgreSQL writes its messages to postgres/server.log in CONSILIUM_HOME.")
+            _("Start Consilium. In CONSILIUM_HOME, postgres/server.log has the messages of PostgreSQL.")
             if settings.EMBEDDED
             else _("Look at the log of PostgreSQL and start it; Consilium connects again by itself."),
         )
