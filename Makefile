@@ -41,10 +41,17 @@ SYSTEM_PACKAGES = \
     if may_install; then echo "Installing $$2 …"; install "$$2" >/dev/null; \
     else echo "$$1. Install it (Debian: sudo apt-get install $$2) and run again." >&2; exit 1; fi; };
 
-.PHONY: up help check quick test lint format shell golden lock audit browser node clean
+.PHONY: up restore help check quick test lint format shell golden lock audit browser node clean
 
 up: $(BASE_STAMP) ## start everything with the demo: database, web server, worker, clock
 	@exec $(PY) manage.py up
+
+# The backup to restore.
+FILE ?=
+
+restore: $(BASE_STAMP) ## restore FILE=backup.tar into an empty CONSILIUM_HOME; start with make up then
+	@test -n "$(FILE)" || { echo "Name the backup: make restore FILE=consilium-….tar" >&2; exit 1; }
+	@exec $(PY) manage.py restore "$(FILE)"
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -69,7 +69,10 @@ ABOUT = {
         "Physicians disagreed about responses. There is at most one notification a day for each benchmark."
     ),
     Kind.BUDGET: gettext_lazy("A run stopped because its budget is used up."),
-    Kind.WORKER: gettext_lazy("Imports, reports and runs are waiting because no worker is running."),
+    Kind.WORKER: gettext_lazy(
+        "Imports, reports and runs are waiting because no worker is running. Operators of the server: a backup failed, "
+        "or there is none for two days."
+    ),
     Kind.ACCOUNT: gettext_lazy(
         "Someone signed in to your account on a new device, an admin was shown a link with which a new password for "
         "it can be chosen, an API token was made, or one expires in a week."

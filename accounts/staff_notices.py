@@ -121,10 +121,25 @@ def conflicts_opened(values: dict[str, Any]) -> tuple[str, str]:
 
 
 def no_worker(values: dict[str, Any]) -> tuple[str, str]:
-    """Since when no worker has reported; in the reader's time zone."""
+    """Since when no worker has reported; in the reader's time zone. Operators are told of backups as well."""
+    if "backup" in values:
+        return _backup(values)
     since = timezone.localtime(datetime.fromisoformat(values["since"]))
     text = _("No worker has been running since %(since)s. Imports, reports and runs are waiting.")
     return text % {"since": date_format(since, "DATETIME_FORMAT")}, _("Ask the person who runs the server.")
+
+
+def _backup(values: dict[str, Any]) -> tuple[str, str]:
+    detail = _("The page of the server’s backups has the details.")
+    match values["backup"]:
+        case "failed":
+            return _("A backup failed."), detail
+        case "test_failed":
+            return _("A backup was made, but could not be restored for a test."), detail
+        case _overdue:
+            since = timezone.localtime(datetime.fromisoformat(values["since"]))
+            text = _("There has been no good backup since %(since)s.")
+            return text % {"since": date_format(since, "DATETIME_FORMAT")}, detail
 
 
 def account_security(values: dict[str, Any]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from consilium.hosts import host_names, named_ports
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
 from standalone.broker.address import broker_url
+from standalone.embedded.server import SUPERUSER, EmbeddedServerError, binaries, server_for
 
 MIN_TOKEN_LENGTH = 32
 
@@ -160,8 +161,6 @@ if env.str("DATABASE_URL", default=""):
         _database["HOST"] = _host
     EMBEDDED = False
 else:
-    from standalone.embedded.server import SUPERUSER, server_for
-
     _database = {
         "NAME": "consilium",
         "USER": SUPERUSER,
@@ -181,7 +180,27 @@ else:
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True
 DATABASES = {"default": _database}
+# Folders with pg_dump and pg_restore: the one that the operator names, and that of the Python packages (version 18).
+PG_BIN: str = env.str("PG_BIN", default="")
+try:
+    EMBEDDED_PG_BIN = str(binaries())
+except EmbeddedServerError:
+    EMBEDDED_PG_BIN = ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Backups ----------------------------------------------------------------------------------------------------------
+# Where workers put them; none are made if it is empty.
+BACKUP_DIR: str = str(Path(env.str("BACKUP_DIR", default="")).absolute()) if env.str("BACKUP_DIR", default="") else ""
+BACKUP_HOUR: int = env.int("BACKUP_HOUR", default=2)  # UTC
+BACKUP_KEEP_DAYS: int = env.int("BACKUP_KEEP_DAYS", default=7)
+BACKUP_KEEP_WEEKS: int = env.int("BACKUP_KEEP_WEEKS", default=4)
+# A backup is restored for a test if the last good test is so many days old; 0: never.
+BACKUP_TEST_DAYS: int = env.int("BACKUP_TEST_DAYS", default=7)
+if not (0 <= BACKUP_HOUR <= 23 and BACKUP_KEEP_DAYS >= 1 and BACKUP_KEEP_WEEKS >= 0 and BACKUP_TEST_DAYS >= 0):
+    raise ImproperlyConfigured(
+        "BACKUP_HOUR is from 0 to 23, BACKUP_KEEP_DAYS at least 1, BACKUP_KEEP_WEEKS and BACKUP_TEST_DAYS at least 0."
+    )
+BACKUP_TIME_LIMIT_S = 6 * 3600
 
 # Broker and cache -------------------------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
@@ -239,7 +258,13 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
             "agreement.tasks.sweep_reports",
             "releases.tasks.sweep_releases",
             "documents.tasks.sweep_generations",
+            "operations.tasks.sweep_backups",
         )
+    },
+    "operations.tasks.schedule_backups": {
+        "task": "operations.tasks.schedule_backups",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
     },
     "annotation.tasks.sweep_slots": {
         "task": "annotation.tasks.sweep_slots",

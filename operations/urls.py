@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from operations.views import accounts, keys, status
+from operations.views import accounts, backups, keys, status
 
 app_name = "operations"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -18,6 +18,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("server/keys.csv", keys.keys_csv, name="keys-csv"),
     path("server/keys/grant/", keys.key_grant, name="key-grant"),
     path("server/keys/withdraw/", keys.key_withdraw, name="key-withdraw"),
+    path("server/backups/", backups.backups, name="backups"),
+    path("server/backups/backups.csv", backups.backups_csv, name="backups-csv"),
     path("", include("operations.security_log.urls")),
     path("", include("operations.trail.urls")),
 ]

@@ -146,6 +146,8 @@ ENDPOINTS |= {
     "api:api-accounts": Endpoint(OPERATORS),
     "api:api-account-deactivate": Endpoint(OPERATORS, writes_only=True),
     "api:api-account-activate": Endpoint(OPERATORS, writes_only=True),
+    "operations:backups": Endpoint(OPERATORS),
+    "operations:backups-csv": Endpoint(OPERATORS),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------
