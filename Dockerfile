@@ -20,7 +20,7 @@ ENV PATH=/opt/consilium/bin:$PATH \
     CONSILIUM_HOME=/srv/consilium \
     STATIC_ROOT=/srv/static
 # The key signs nothing here: collecting files only needs settings that load.
-RUN SECRET_KEY=only-to-collect-static-files python manage.py collectstatic --noinput --verbosity 0
+RUN SECRET_KEY=only-to-collect-static-files-which-signs-nothing-at-all python manage.py collectstatic --noinput --verbosity 0
 USER consilium
 EXPOSE 8000
 CMD ["python", "-m", "gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", \

@@ -26,7 +26,10 @@ def scratch_product() -> Iterator[Path]:
         home = Path(folder)
         home.chmod(0o755)  # the embedded server may run as another user
         os.environ.update(
-            CONSILIUM_HOME=folder, DJANGO_SETTINGS_MODULE="config.settings", SECRET_KEY="bench", ALLOWED_HOSTS="*"
+            CONSILIUM_HOME=folder,
+            DJANGO_SETTINGS_MODULE="config.settings",
+            SECRET_KEY="only-for-measurements-" * 3,
+            ALLOWED_HOSTS="*",
         )
         if address := os.environ.get("BENCH_DATABASE_URL"):
             os.environ["DATABASE_URL"] = address

@@ -1,6 +1,6 @@
 """Settings; everything that differs between machines comes from the environment (see docs/operating.md).
 
-The process refuses to start where ``DEBUG`` is off and there is no ``SECRET_KEY``.
+The process refuses to start where ``DEBUG`` is off and there is no ``SECRET_KEY``, or one that can be guessed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from config.environment import Environment
 from consilium.generic_classes import allow_subscripts
 from consilium.hosts import host_names, named_ports
-from consilium.local_key import consilium_home
+from consilium.local_key import consilium_home, weakness_of_key
 from consilium.logs import logging_settings
 from standalone.broker.address import broker_url
 from standalone.embedded.server import SUPERUSER, EmbeddedServerError, binaries, server_for
@@ -39,6 +39,12 @@ if not SECRET_KEY:
             'knows, for example the output of: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
         )
     SECRET_KEY = secrets.token_urlsafe(50)  # sessions end with the process, which is fine while developing
+if not DEBUG and (weakness := weakness_of_key(SECRET_KEY)):
+    raise ImproperlyConfigured(
+        f"SECRET_KEY {weakness}, so sessions and links could be forged. Set it to a long random text that only this "
+        'deployment knows, for example the output of: python3 -c "import secrets; print(secrets.token_urlsafe(50))". '
+        "Put the former key into SECRET_KEY_FALLBACKS until people have signed in again."
+    )
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 
 PORT: int = env.int("PORT", default=8000)

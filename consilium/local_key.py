@@ -17,6 +17,18 @@ from pathlib import Path
 # These commands show what a deployment would do, so they get no key that a deployment would lack.
 REFUSING_COMMANDS = frozenset({"check", "runserver", "testserver"})
 
+# The rule of Django's own check security.W009, which only `check --deploy` asks.
+MIN_KEY_LENGTH, MIN_KEY_CHARACTERS, GENERATED_PREFIX = 50, 5, "django-insecure-"
+
+
+def weakness_of_key(key: str) -> str:
+    """Why a secret key could be guessed; empty if nothing speaks against it."""
+    if len(key) < MIN_KEY_LENGTH:
+        return f"has fewer than {MIN_KEY_LENGTH} characters"
+    if len(set(key)) < MIN_KEY_CHARACTERS:
+        return f"has fewer than {MIN_KEY_CHARACTERS} different characters"
+    return f"begins with {GENERATED_PREFIX}" if key.startswith(GENERATED_PREFIX) else ""
+
 
 def consilium_home(environ: MutableMapping[str, str]) -> Path:
     """Folder for the embedded database, media, static files and the kept key."""

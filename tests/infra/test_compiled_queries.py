@@ -157,7 +157,7 @@ def test_web_processes_keep_plans_unless_configured_otherwise(
     program = (
         "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'].get('prepare_threshold'))"
     )
-    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path)}
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "only-for-tests-" * 4, "CONSILIUM_HOME": str(tmp_path)}
     environment |= extra_environment
     environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CONSILIUM_WEB": "1"}
     process = subprocess.run(

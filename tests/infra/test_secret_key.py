@@ -51,6 +51,46 @@ def test_commands_refuse_where_debug_is_set_to_off(command, off, tmp_path):
     assert "SECRET_KEY is not set and DEBUG is off" in done.stderr
 
 
+LONG = "kV5tq-8xW2mZ0_rYb4NcJ7pLh3sDgF1uQaEoXiRyTwMvKzUlHnBjPdSf"
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("x", "has fewer than 50 characters"),
+        (LONG[:49], "has fewer than 50 characters"),
+        ("abcd" * 13, "has fewer than 5 different characters"),
+        ("django-insecure-" + LONG, "begins with django-insecure-"),
+    ],
+)
+def test_a_key_that_can_be_guessed_is_refused(key, reason, tmp_path):
+    arguments = ("-m", "gunicorn", "--check-config", "config.wsgi:application")
+    done = run(*arguments, home=tmp_path, SECRET_KEY=key)
+    assert done.returncode != 0
+    assert f"SECRET_KEY {reason}" in done.stderr
+    assert "secrets.token_urlsafe(50)" in done.stderr  # says how to make one
+    assert LONG[:40] not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("manage.py", "up"),
+        ("-m", "celery", "--app", "config", "worker", "--pool", "solo"),
+        ("-m", "celery", "--app", "config", "beat"),
+    ],
+)
+def test_no_server_starts_with_a_short_key(arguments, tmp_path):
+    done = run(*arguments, home=tmp_path, SECRET_KEY="x")
+    assert done.returncode != 0
+    assert "SECRET_KEY has fewer than 50 characters" in done.stderr + done.stdout
+
+
+def test_a_key_of_fifty_characters_will_do(tmp_path):
+    done = run("-m", "gunicorn", "--check-config", "config.wsgi:application", home=tmp_path, SECRET_KEY=LONG[:50])
+    assert done.returncode == 0, done.stderr
+
+
 def test_commands_on_ones_own_machine_share_a_kept_key(tmp_path):
     arguments = (
         "manage.py",
@@ -70,7 +110,7 @@ def test_deployment_checks_pass_over_https(tmp_path):
     done = run(
         "manage.py", "check", "--deploy", "--fail-level", "WARNING",
         home=tmp_path,
-        SECRET_KEY="kV5tq-8xW2mZ0_rYb4NcJ7pLh3sDgF1uQaEoXiRyTwMvKzUlHnBjPdSf",
+        SECRET_KEY=LONG,
         SITE_URL="https://consilium.example.org",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
