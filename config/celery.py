@@ -13,6 +13,7 @@ from celery.signals import beat_init, before_task_publish, celeryd_init, setup_l
 from django.db import transaction
 
 from consilium.core.task_headers import ENQUEUED_AT
+from consilium.core.private_files import UMASK
 from standalone.broker.address import register_transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -54,6 +55,13 @@ def _note_time(headers: dict[str, Any], **_kwargs: Any) -> None:
 @setup_logging.connect
 def _keep_django_logging(**_kwargs: Any) -> None:
     """Django has set up logging already; a receiver here keeps Celery from replacing it."""
+
+
+@celeryd_init.connect
+@beat_init.connect
+def _keep_files_private(**_kwargs: Any) -> None:
+    """What a worker or beat writes is for the account that runs it; the children of a worker inherit this."""
+    os.umask(UMASK)
 
 
 @celeryd_init.connect

@@ -454,9 +454,16 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "consilium.core.static_files.StaticFiles"
+        else "consilium.core.static_files.StaticFiles",
+        # In an image, another user than the one who collected them reads them.
+        "OPTIONS": {}
+        if Path(STATIC_ROOT).is_relative_to(CONSILIUM_HOME)
+        else {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
+# Uploads, and what workers store; for any umask.
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 # The longest body, files included; `config.body_limits` lists the routes that take more.

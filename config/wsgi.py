@@ -10,8 +10,10 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from consilium.core.private_files import UMASK
 from consilium.hosts import site_address
 
+os.umask(UMASK)  # gunicorn imports this before it forks
 application = get_wsgi_application()
 logging.getLogger("consilium").info(
     "Requests for other hosts or ports than the site's are refused; a proxy has to pass on the header Host",

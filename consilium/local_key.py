@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 
+from consilium.core.private_files import make_home
+
 # These commands show what a deployment would do, so they get no key that a deployment would lack.
 REFUSING_COMMANDS = frozenset({"check", "runserver", "testserver"})
 
@@ -38,7 +40,7 @@ def consilium_home(environ: MutableMapping[str, str]) -> Path:
 def keep_local_key(home: Path) -> str:
     """Return the key kept in ``home``; make one, readable by its owner only, where there is none."""
     path = home / "secret_key"
-    home.mkdir(parents=True, exist_ok=True)
+    make_home(home)
     if not path.exists():
         descriptor, draft = tempfile.mkstemp(dir=home, prefix=".secret_key-")  # mode 600
         with os.fdopen(descriptor, "w", encoding="ascii") as stream:

@@ -87,7 +87,7 @@ class Supervisor:
         """Start for the first time; the log of the time before is kept beside the new one."""
         log = self.log_of(process)
         if log is not None:
-            log.parent.mkdir(exist_ok=True)
+            log.parent.mkdir(mode=0o700, exist_ok=True)
             if log.exists():
                 log.replace(log.with_suffix(".log.1"))
         self._states[process] = _State()

@@ -125,7 +125,7 @@ def _usable(folder: Path, content: str) -> Index | None:
 
 def _built(folder: Path, content: str, rows: Rows) -> Index:
     """Build the folder; of several processes one does, and the others wait for it."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(folder):
         index = _usable(folder, content)
         if index is None:

@@ -31,7 +31,6 @@ MANIFEST = "manifest.json"
 TANTIVY = version("tantivy")
 WORDS, HAN = "words", "han"
 FIELDS = (WORDS, HAN)
-WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 # A builder's memory: tantivy writes what it has to the disk whenever this is full. One thread, so that the same rows
 # give the same index everywhere.
@@ -156,7 +155,7 @@ def build(folder: Path, rows: Iterable[Row], *, content: str) -> Manifest:
     deleted, since a file without a name stays as it was for whoever has it open.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(mode=0o700, parents=True)
     index = tantivy.Index(_schema(), path=str(folder))
     index.register_tokenizer("stems", analyzer())
     writer = index.writer(heap_size=WRITER_BYTES, num_threads=1)
@@ -173,7 +172,7 @@ def build(folder: Path, rows: Iterable[Row], *, content: str) -> Manifest:
     partial = folder / f"{MANIFEST}.part"
     partial.write_text(json.dumps({name: getattr(manifest, name) for name in Manifest.__slots__}))
     for path in (*_index_files(folder), partial):
-        path.chmod(path.stat().st_mode & ~WRITABLE)
+        path.chmod(stat.S_IRUSR)
     partial.rename(folder / MANIFEST)
     return manifest
 

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from consilium.core.private_files import FOLDER_MODE, make_home
 from standalone.embedded.system_user import SystemUser, run_as
 
 SUPERUSER = "consilium"
@@ -158,7 +159,10 @@ class EmbeddedServer:
         fcntl.flock(self._users, fcntl.LOCK_SH)
 
     def _prepare_folders(self) -> None:
-        self.root.mkdir(parents=True, exist_ok=True)
+        make_home(self.home)
+        if not self.root.exists():
+            self.root.mkdir(exist_ok=True)
+            self.root.chmod(FOLDER_MODE)
         self.socket_folder.mkdir(mode=0o700, exist_ok=True)
         owner = SystemUser.to_run_servers()
         if owner is not None:

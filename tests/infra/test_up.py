@@ -9,6 +9,7 @@ import socket
 import threading
 import urllib.error
 import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import psycopg
@@ -281,3 +282,100 @@ def test_a_taken_port_is_named(home):
         assert failed.process.wait(timeout=120) == 1
     assert f"Port {taken} is taken" in failed.output_file.read_text()
     assert failed.nothing_left()
+
+
+# Modes of files -------------------------------------------------------------------------------------------------------
+
+CASE = {
+    "prompt_id": "case-1",
+    "prompt": [{"role": "user", "content": "A question?"}],
+    "rubrics": [{"criterion": "Answers it.", "points": 5, "tags": []}],
+}
+
+
+def manage(home, *arguments, **environment):
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"DEBUG", "SECRET_KEY", "DATABASE_URL", "MEDIA_ROOT", "DJANGO_SETTINGS_MODULE"}
+    }
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**kept, "CONSILIUM_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Visitor:
+    """A person with a browser that keeps cookies."""
+
+    def __init__(self, up):
+        self.address = f"http://localhost:{up.port}"
+        self.cookies = CookieJar()
+        handlers = (urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.cookies))
+        self.opener = urllib.request.build_opener(*handlers)
+
+    def get(self, path):
+        with self.opener.open(self.address + path, timeout=60) as answer:
+            return answer.read().decode()
+
+    def post(self, path, fields, files=()):
+        token = next(cookie.value for cookie in self.cookies if cookie.name == "csrftoken")
+        parts = [(f'name="{name}"', value) for name, value in {**fields, "csrfmiddlewaretoken": token}.items()]
+        parts += [(f'name="{name}"; filename="{name}.jsonl"', value) for name, value in files]
+        body = "".join(f"--x\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n" for head, value in parts)
+        request = urllib.request.Request(
+            self.address + path,
+            data=f"{body}--x--\r\n".encode(),
+            headers={"Content-Type": "multipart/form-data; boundary=x", "Referer": self.address},
+        )
+        with self.opener.open(request, timeout=60) as answer:
+            return answer.read().decode()
+
+
+def readable_by_others(home):
+    """What others than its owner may read or enter, but the folders through which PostgreSQL's own user passes."""
+    found = {}
+    for folder, folders, files in os.walk(home):
+        for path in (Path(folder, name) for name in (*folders, *files)):
+            mode = path.lstat().st_mode & 0o777
+            if mode & 0o077 and not (path == home / "postgres" and mode & 0o077 == 0o011 and os.geteuid() == 0):
+                found[str(path.relative_to(home))] = oct(mode)
+    return found
+
+
+def test_nobody_else_reads_what_is_written(start_up, home, tmp_path):
+    before = os.umask(0o022)
+    try:
+        (home / "logs").mkdir(exist_ok=True)
+        loose = [home / "logs" / "older.log.1", home / "media" / "imports" / "older.jsonl"]
+        for path in loose:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("a reset link")
+        home.chmod(0o755)
+        manage(home, "add_person", "op@example.org", PASSWORD="quiet-harbour-lamp")
+        manage(home, "grant_role", "--benchmark", "demo", "--email", "op@example.org", "--role", "admin")
+        up = start_up()
+        up.wait_until_ready()
+        visitor = Visitor(up)
+        visitor.get("/accounts/login/")
+        visitor.post("/accounts/login/", {"login": "op@example.org", "password": "quiet-harbour-lamp"})
+        visitor.post("/b/demo/imports/", {"kind": "cases"}, [("file", json.dumps(CASE))])
+        wait_until(
+            lambda: "Done" in visitor.get("/b/demo/imports/"), within_s=60, message="the worker has imported the case"
+        )
+        out = tmp_path / "release"
+        manage(home, "release", "--benchmark", "demo", "--out", str(out), "--no-licence")
+    finally:
+        os.umask(before)
+    assert len(list((home / "media").rglob("*.*"))) >= 3  # the loose file, the upload and the release
+    assert readable_by_others(home) == {}
+    assert home.stat().st_mode & 0o066 == 0
+    assert all(path.read_text() == "a reset link" for path in loose)
+    # What a command writes for a person has the modes that the person wants.
+    assert {path.stat().st_mode & 0o777 for path in out.rglob("*") if path.is_file()} == {0o644}

@@ -220,7 +220,7 @@ def test_a_damaged_file_is_refused_and_nothing_is_restored(
     back_up(path)
     call_command("backup", str(path), check=True, stdout=io.StringIO())
     for how in ("cut", "dump", "manifest", "text", "outside", "unknown", "extra"):
-        with pytest.raises(CommandError, match="damaged|no backup"):
+        with pytest.raises(CommandError, match=r"damaged|no backup"):
             call_command("backup", str(damaged(path, how)), check=True, stdout=io.StringIO())
     refused = elsewhere.run("restore", str(damaged(path, "dump")))
     assert refused.returncode == 1

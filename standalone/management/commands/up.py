@@ -32,6 +32,7 @@ from django.utils import timezone
 
 from accounts.services.first_run import new_setup_code
 from accounts.services.mails import has_mail_server
+from consilium.core.private_files import UMASK, make_home, tighten
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
 from consilium.llm.rules.server import HOST
@@ -59,6 +60,7 @@ class Command(BaseCommand):
     def handle(self, *, bind: str, port: int, no_demo: bool, **options: Any) -> None:
         """Prepare, start, wait, stop."""
         self.home: Path = settings.CONSILIUM_HOME
+        os.umask(UMASK)  # the processes that it starts inherit this
         # All processes must know where the site is: requests are compared with it, and mails lead to it.
         self.address = {"BIND": bind, "PORT": str(port)}
         self.supervisor: Supervisor | None = None
@@ -108,7 +110,7 @@ class Command(BaseCommand):
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[int]:
         """Hold the lock of this home; the reaper inherits it, so that it lasts until everything has ended."""
-        self.home.mkdir(parents=True, exist_ok=True)
+        make_home(self.home)
         descriptor = os.open(self.home / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             until = time.monotonic() + ANOTHER_ENDS_WITHIN_S
@@ -188,6 +190,8 @@ class Command(BaseCommand):
 
     def _prepare(self, *, with_demo: bool) -> bool:
         """Bring database and files up to date; whether the demo benchmark is there and wanted."""
+        if tighten(self.home, Path(settings.MEDIA_ROOT)):
+            self._say("Files that others could read are private now.")
         self._say("Preparing the database …")
         # A command that is called from code skips its checks; all of them would take seconds.
         call_command("check", tags=["database"], databases=["default"], stdout=StringIO())
