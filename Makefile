@@ -110,8 +110,8 @@ lock: .venv/bin/uv ## compile the pins anew, for every Python that pyproject.tom
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
 
-audit: $(STAMP) ## ask the package index about known vulnerabilities of the pins
-	.venv/bin/pip-audit --require-hashes --disable-pip -r requirements/base.txt
+audit: $(STAMP) ## ask PyPI, OSV and npm about known vulnerabilities of the pins
+	@exec $(PY) -m tests.design.audit
 
 # Where the developers' tools are installed they stay: the pins of dev.txt contain those of base.txt.
 $(BASE_STAMP): requirements/base.txt .venv/bin/uv
