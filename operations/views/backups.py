@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -73,16 +74,20 @@ def backups_csv(_request: SignedInRequest) -> StreamingHttpResponse:
 def _rows() -> Iterator[dict[str, Any]]:
     for row in Backup.objects.select_related("created_by").iterator():
         yield {
-            "started_at": row.started_at,
-            "finished_at": row.finished_at,
+            "started_at": _moment(row.started_at),
+            "finished_at": _moment(row.finished_at),
             "state": row.status,
             "source": row.source,
             "by": str(row.created_by or ""),
             "file": row.file,
             "size": row.size or None,
             "sha256": row.sha256,
-            "tested_at": row.tested_at,
+            "tested_at": _moment(row.tested_at),
             "test_ok": row.test_ok,
-            "deleted_at": row.deleted_at,
+            "deleted_at": _moment(row.deleted_at),
             "message": row.error or row.test_error,
         }
+
+
+def _moment(at: datetime | None) -> str:
+    return at.isoformat(timespec="seconds") if at else ""
