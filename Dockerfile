@@ -1,16 +1,18 @@
-# One image for the web server, the Celery worker and beat; docker-compose.yml says which is which.
-FROM python:3.12-slim-bookworm AS build
+# One image for the web server, the Celery worker and beat; docker-compose.yml says which is which. It runs with a root
+# file system that is read-only, and without any capability.
+FROM python:3.12.11-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/consilium && /opt/consilium/bin/pip install --quiet uv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/consilium/bin/uv pip sync --python /opt/consilium/bin/python --require-hashes /tmp/base.txt
 
-FROM python:3.12-slim-bookworm
+FROM python:3.12.11-slim-bookworm
 # Chinese text in PNG and PDF figures needs a font.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends fonts-wqy-microhei \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --create-home --home-dir /srv/consilium --uid 10001 consilium
+    && useradd --system --create-home --home-dir /srv/consilium --uid 10001 consilium \
+    && install --directory --mode 700 --owner consilium /srv/consilium /srv/backups
 COPY --from=build /opt/consilium /opt/consilium
 COPY . /srv/app
 WORKDIR /srv/app
