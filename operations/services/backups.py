@@ -55,10 +55,10 @@ class BackupJobs(JobKind[Backup]):
             attempt.progress(0)  # ends a backup that another worker has taken over
             logger.info("backup_progress", line=line.strip())
 
-        made = making.make(path=path, at=attempt.clock(), say=say)
+        written = making.make(path=path, at=attempt.clock(), say=say)
         try:
             tested = _test(path, say, attempt.clock) if _test_is_due(attempt.clock()) else {}
-            attempt.finish(file=str(path), size=made.size, sha256=made.sha256, **tested)
+            attempt.finish(file=str(path), size=written.size, sha256=written.sha256, **tested)
         except BaseException:
             if not attempt.is_finished:
                 path.unlink(missing_ok=True)
@@ -128,14 +128,14 @@ def back_up_to_file(
     """Make a backup as the file that a command names, and keep a row of it, also where it fails."""
     row = Backup(source=Backup.Source.COMMAND, created_at=at, started_at=at, attempts=1, file=str(path.absolute()))
     try:
-        made = making.make(path=path, at=at, say=say, with_secret_key=with_secret_key)
+        written = making.make(path=path, at=at, say=say, with_secret_key=with_secret_key)
     except DomainError as error:
         row.error = str(error)
         _keep_end(row, JobStatus.FAILED, at=clock())
         raise
-    row.size, row.sha256 = made.size, made.sha256
+    row.size, row.sha256 = written.size, written.sha256
     _keep_end(row, JobStatus.DONE, at=clock())
-    return made
+    return written
 
 
 def keep_test(*, sha256: str, differences: list[str], error: str, at: datetime) -> None:

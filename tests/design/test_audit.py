@@ -41,8 +41,8 @@ class Osv(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
-        asked = json.loads(self.rfile.read(length))["package"]["name"]
-        body = json.dumps(self.answers.get(asked, {})).encode()
+        package = json.loads(self.rfile.read(length))["package"]["name"]
+        body = json.dumps(self.answers.get(package, {})).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

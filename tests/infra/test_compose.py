@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import psycopg
@@ -145,9 +147,12 @@ def test_redis_asks_for_its_password(compose, tmp_path):
 def test_the_roles_of_the_database(tmp_path, template_database, monkeypatch):
     """The script of the image, the tables as the owner has them, and the product as the other role."""
     monkeypatch.setattr(embedded, "SUPERUSER", "postgres")  # as in the image; its own would have the role's name
-    for above in (tmp_path, *tmp_path.parents[:2]):
-        above.chmod(0o755)
-    server = embedded.EmbeddedServer(tmp_path / "home")
+    # Another run of pytest makes the folders of this one private, and PostgreSQL opens its files by their full paths.
+    home = Path(tempfile.mkdtemp(prefix="consilium-roles-"))
+    home.chmod(0o755)
+    (home / "postgres").mkdir()
+    (home / "postgres" / "throwaway").touch()
+    server = embedded.EmbeddedServer(home)
     server.ensure()
     try:
         folder = str(server.socket_folder)
@@ -201,6 +206,7 @@ def test_the_roles_of_the_database(tmp_path, template_database, monkeypatch):
                     session.execute(statement)
     finally:
         server.leave()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def compose_script():

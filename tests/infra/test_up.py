@@ -340,13 +340,13 @@ class Visitor:
 
 def readable_by_others(home):
     """What others than its owner may read or enter, but the folders through which PostgreSQL's own user passes."""
-    found = {}
+    modes = {}
     for folder, folders, files in os.walk(home):
         for path in (Path(folder, name) for name in (*folders, *files)):
             mode = path.lstat().st_mode & 0o777
             if mode & 0o077 and not (path == home / "postgres" and mode & 0o077 == 0o011 and os.geteuid() == 0):
-                found[str(path.relative_to(home))] = oct(mode)
-    return found
+                modes[str(path.relative_to(home))] = oct(mode)
+    return modes
 
 
 def test_nobody_else_reads_what_is_written(start_up, home, tmp_path):

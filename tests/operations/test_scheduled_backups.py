@@ -131,7 +131,9 @@ def test_a_restored_database_does_not_go_on_with_its_own_backup(folder: Path, el
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_test_that_finds_another_row_is_told(folder: Path, operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_that_finds_another_row_is_reported(
+    folder: Path, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     genuine = restoring._restore_database
 
     def restore_less(*arguments: Any, database: str, **options: Any) -> None:
@@ -172,7 +174,7 @@ def test_the_newest_of_seven_days_and_four_weeks_are_kept(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_failure_is_told_once_and_shown(folder: Path, operator: User, client: Client) -> None:
+def test_a_failure_is_notified_once_and_shown(folder: Path, operator: User, client: Client) -> None:
     folder.write_text("a file is in the way")
     with pytest.raises(CommandError, match="BACKUP_DIR cannot be used"):
         call_command("backup", scheduled=True, stdout=io.StringIO())
@@ -210,7 +212,7 @@ def test_states(folder: Path, settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_operators_are_told_once_that_the_last_good_one_is_old(folder: Path, operator: User) -> None:
+def test_operators_are_notified_once_that_the_last_good_one_is_old(folder: Path, operator: User) -> None:
     UserFactory(is_superuser=True, is_active=False)
     UserFactory(is_staff=True)
     good(NIGHT, folder)

@@ -62,15 +62,15 @@ class Command(BaseCommand):
                 manifest = restoring.check(path=file, say=self._say)
                 self._print(file, manifest["size"], manifest["sha256"], manifest)
             else:
-                made = backups.back_up_to_file(
+                written = backups.back_up_to_file(
                     path=file,
                     at=timezone.now(),
                     clock=timezone.now,
                     say=self._say,
                     with_secret_key=with_secret_key,
                 )
-                manifest = {**made.manifest, "sha256": made.sha256}
-                self._print(file, made.size, made.sha256, made.manifest)
+                manifest = {**written.manifest, "sha256": written.sha256}
+                self._print(file, written.size, written.sha256, written.manifest)
             if test_restore:
                 self._test(file, manifest["sha256"])
         except DomainError as error:
