@@ -131,9 +131,7 @@ def test_a_restored_database_does_not_go_on_with_its_own_backup(folder: Path, el
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_test_that_finds_another_row_is_reported(
-    folder: Path, operator: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_that_finds_another_row_says_so(folder: Path, operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = restoring._restore_database
 
     def restore_less(*arguments: Any, database: str, **options: Any) -> None:
