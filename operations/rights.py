@@ -41,6 +41,12 @@ def grant(*, role: str) -> dict[str, int]:
             raise DomainError(f"There is no database role {role}.")
         if any(row):
             raise DomainError(f"{role} is a superuser, or has the rights of the owner of the tables: nothing binds it.")
+        cursor.execute(
+            "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class "
+            "WHERE oid = 'django_migrations'::regclass"
+        )
+        if cursor.fetchone() != (True,):
+            raise DomainError("Only the owner of the tables can grant rights on them: use its DATABASE_URL.")
         cursor.execute("SHOW server_version_num")
         maintain = ["MAINTAIN"] if int(cursor.fetchone()[0]) // 10_000 >= MAINTAIN_SINCE else []
         for kind in ("TABLES", "SEQUENCES"):

@@ -16,7 +16,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Self
+from typing import IO, Any, Self, cast
 
 from consilium.core.errors import DomainError
 
@@ -128,7 +128,7 @@ class Archive:
         content = b""
         self._file.seek(0)
         try:
-            with tarfile.open(fileobj=_Hashing(self._file, whole, progress), mode="r|") as tar:
+            with tarfile.open(fileobj=cast("IO[bytes]", _Hashing(self._file, whole, progress)), mode="r|") as tar:
                 for member in tar:
                     stream = tar.extractfile(member) if member.isreg() else None
                     if stream is None or not _is_safe(member.name) or member.name in digests:

@@ -194,7 +194,7 @@ def test_the_roles_of_the_database(tmp_path, template_database, monkeypatch):
             assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         assert "every table is the same" in done.stdout
         refused = manage("consilium", "grant_rights", "consilium")
-        assert refused.returncode == 1
+        assert refused.returncode == 1 and "Only the owner of the tables" in refused.stderr
         with psycopg.connect(host=folder, user="consilium", dbname="consilium", autocommit=True) as session:
             for statement in (
                 "DROP TRIGGER append_only ON accounts_userevent",

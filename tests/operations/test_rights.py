@@ -94,6 +94,12 @@ def test_a_right_that_was_given_by_hand_is_taken_back(role: str) -> None:
         assert not refused("UPDATE accounts_user SET name = name")
 
 
+def test_only_the_owner_can_grant(role: str) -> None:
+    rights.grant(role=role)
+    with as_role(role), pytest.raises(CommandError, match="Only the owner of the tables"):
+        call_command("grant_rights", role)
+
+
 def test_a_role_that_nothing_binds_is_refused(role: str) -> None:
     with pytest.raises(CommandError, match="There is no database role nobody"):
         call_command("grant_rights", "nobody")
