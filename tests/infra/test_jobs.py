@@ -341,6 +341,7 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
     assert {error.obj.task for error in jobs.check_kinds()} == {
         "agreement.tasks.run_report",
         "documents.tasks.build_generation",
+        "operations.tasks.run_backup",
         "releases.tasks.run_release",
         "rubrics.tasks.run_import",
         "scoring.tasks.judge_slice",

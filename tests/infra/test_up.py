@@ -19,6 +19,7 @@ from django.conf import settings
 from standalone.embedded import EmbeddedServer
 from standalone.embedded.server import SUPERUSER
 from standalone.management.commands import up as up_command
+from tests.factories import UserFactory
 from tests.processes import children_of
 from tests.up import Up, copy_template, processes_naming
 from tests.waiting import wait_until
@@ -86,6 +87,10 @@ def test_the_demo_is_loaded_with_the_address_of_the_endpoint_that_stays(tmp_path
     command._load_demo()
     assert loads == [("load_demo", {"rule_endpoint": command.address["RULE_ENDPOINT"], "verbosity": 0})]
     assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/v1", command.address["RULE_ENDPOINT"])
+    # Where somebody has an account, work has begun: the demo, with its published passwords, does not come any more.
+    UserFactory()
+    command._load_demo()
+    assert len(loads) == 1
 
 
 def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):

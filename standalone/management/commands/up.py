@@ -217,10 +217,14 @@ class Command(BaseCommand):
         stamp.write_text(digest.hexdigest())
 
     def _load_demo(self) -> bool:
-        """Load the demo benchmark if there is no other; whether it is there."""
+        """Load the demo benchmark if there is no other and nobody has an account; whether it is there.
+
+        A restored database may have accounts and no benchmark yet, and the demo's passwords are published.
+        """
+        from accounts.models import User
         from rubrics.models import Benchmark
 
-        if "load_demo" in get_commands() and not Benchmark.objects.exists():
+        if "load_demo" in get_commands() and not Benchmark.objects.exists() and not User.objects.exists():
             self._say("First start: loading the demo benchmark …")
             call_command("load_demo", rule_endpoint=f"http://{HOST}:{self._rule_port()}/v1", verbosity=0)
         return Benchmark.objects.filter(is_demo=True).exists()
