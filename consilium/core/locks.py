@@ -35,6 +35,7 @@ class WorkerLock(IntEnum):
     SLICE = 0x4A55
     TRAINING = 0x4A56
     PIPELINE = 0x4A57
+    RESTORE_TEST = 0x4A58  # without a row: one scratch database at a time
 
 
 # Held while a process makes the tables of the broker, in the broker's own database.

@@ -42,15 +42,25 @@ def server_major() -> int:
 
 
 def fitting_programs(*, at_least: int) -> Programs:
-    """The first programs whose version reaches ``at_least``; `BackupError` names those that do not."""
+    """The programs of that version, or of the next newer one there is; `BackupError` names those that are too old.
+
+    A newer version may write settings that an older server does not know. The folder that the operator names comes
+    first, if its version suffices.
+    """
     seen: list[str] = []
+    fitting: list[Programs] = []
     for folder in _folders():
         major = _major_of(folder / "pg_dump")
         if major is None or not (folder / "pg_restore").exists():
             continue
         if major >= at_least:
-            return Programs(folder, major)
-        seen.append(f"version {major} in {folder}")
+            fitting.append(Programs(folder, major))
+            if str(folder) == settings.PG_BIN:
+                return fitting[-1]
+        else:
+            seen.append(f"version {major} in {folder}")
+    if fitting:
+        return min(fitting, key=lambda programs: programs.major)
     have = f"There is only {' and '.join(seen)}" if seen else "There is no pg_dump on this machine"
     raise BackupError(
         f"{have}, and version {at_least} or newer is needed. Install PostgreSQL's client programs of that version "
@@ -83,7 +93,7 @@ def _folders() -> list[Path]:
     on_path = shutil.which("pg_dump")
     versions = sorted(VERSIONS.glob("*/bin"), key=lambda folder: folder.parent.name)
     embedded = [Path(settings.EMBEDDED_PG_BIN)] if settings.EMBEDDED_PG_BIN else []
-    return [*named, *([] if named else embedded), *([Path(on_path).parent] if on_path else []), *versions]
+    return [*named, *embedded, *([Path(on_path).parent] if on_path else []), *versions]
 
 
 def _major_of(program: Path) -> int | None:

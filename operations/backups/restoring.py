@@ -19,6 +19,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
+from consilium.core.locks import WorkerLock, worker_lock
 from consilium.core.version import VERSION
 from operations.backups import contents, programs
 from operations.backups.archive import CHUNK, DUMP, HOME, MEDIA, SECRET, Archive, BackupError
@@ -79,7 +80,7 @@ def try_restore(*, path: Path, say: Say) -> list[str]:
     with Archive(path) as archive:
         manifest = archive.check(Progress(say, "{} read").amount)
         tools = programs.fitting_programs(at_least=max(manifest["pg_dump"], programs.server_major()))
-        with _scratch_database() as name:
+        with worker_lock(WorkerLock.RESTORE_TEST, 0) as is_held, _scratch_database(is_held) as name:
             _restore_database(archive, tools, database=name, say=say)
             with open_session(name) as session:
                 tables = contents.read_tables(session, Progress(say, "Comparing {}").name)
@@ -209,13 +210,19 @@ def _keep_secret_key(archive: Archive) -> Path:
 
 
 @contextmanager
-def _scratch_database() -> Iterator[str]:
-    name = f"{connection.settings_dict['NAME']}_test_restore_{secrets.token_hex(4)}"
+def _scratch_database(is_held: bool) -> Iterator[str]:
+    if not is_held:
+        raise BackupError("Another backup is being restored for a test. Try again when that has ended.")
+    prefix = f"{connection.settings_dict['NAME']}_test_restore_"
+    name = prefix + secrets.token_hex(4)
     with open_session() as session:
         session.autocommit = True
         row = session.execute("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
         if row is None or not row[0]:
             raise BackupError("The test needs a database of its own: give the database user the right CREATEDB.")
+        left = session.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [prefix]).fetchall()
+        for (database,) in left:  # by a worker that was killed
+            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(database)))
         session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     try:
         yield name

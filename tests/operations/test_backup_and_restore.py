@@ -305,8 +305,14 @@ def test_programs_that_are_missing_or_too_old_are_named(
     for name in ("pg_dump", "pg_restore"):
         (old / name).write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 14.9'\n")
         (old / name).chmod(0o755)
-    settings.EMBEDDED_PG_BIN = ""
+    embedded = Path(settings.EMBEDDED_PG_BIN)
     monkeypatch.setenv("PATH", str(old))
+    monkeypatch.setattr(programs, "VERSIONS", tmp_path / "none")
+    assert programs.fitting_programs(at_least=14).folder == old  # the nearest version
+    assert programs.fitting_programs(at_least=15).folder == embedded
+    settings.PG_BIN = str(embedded)
+    assert programs.fitting_programs(at_least=14).folder == embedded  # what the operator names
+    settings.PG_BIN = settings.EMBEDDED_PG_BIN = ""
     monkeypatch.setattr(programs, "VERSIONS", tmp_path / "none")
     with pytest.raises(CommandError, match=r"only version 14 in .*old, and version \d\d or newer is needed"):
         back_up(tmp_path / "one.tar")

@@ -95,6 +95,9 @@ def test_requests_at_once_make_one(folder: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_makes_and_tests_it(folder: Path, operator: User, start_worker: Any) -> None:
     start_worker(BACKUP_DIR=str(folder))
+    # A worker that was killed in the middle of a test left its database.
+    with connection.cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{connection.settings_dict["NAME"]}_test_restore_left"')
     row = backups.request_backup(by=operator, at=timezone.now())
     wait_until(
         lambda: Backup.objects.get(pk=row.pk).status not in ("pending", "running"),
