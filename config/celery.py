@@ -12,8 +12,8 @@ from celery.contrib.django.task import DjangoTask
 from celery.signals import beat_init, before_task_publish, celeryd_init, setup_logging
 from django.db import transaction
 
-from consilium.core.task_headers import ENQUEUED_AT
 from consilium.core.private_files import UMASK
+from consilium.core.task_headers import ENQUEUED_AT
 from standalone.broker.address import register_transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -20,7 +22,7 @@ from standalone.embedded import EmbeddedServer
 from standalone.embedded.server import SUPERUSER
 from standalone.management.commands import up as up_command
 from tests.factories import UserFactory
-from tests.processes import children_of
+from tests.processes import ROOT, children_of
 from tests.up import Up, copy_template, processes_naming
 from tests.waiting import wait_until
 
