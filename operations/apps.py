@@ -8,4 +8,4 @@ class OperationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import operations.checks  # noqa: F401
+        import operations.system_checks  # noqa: F401

@@ -3,6 +3,7 @@
 from operations.checks import (
     accounts_of_the_demo,
     address,
+    backups,
     beat,
     broker,
     clock,
@@ -31,6 +32,7 @@ PARTS: tuple[Check, ...] = (
     disk.CHECK,
     migrations.CHECK,
     mail.CHECK,
+    backups.CHECK,
 )
 
 # What `manage.py doctor` looks at as well. Its output is in English, as that of all commands.

@@ -22,6 +22,7 @@ LABELS: dict[str, _StrPromise] = {
     "agreement.tasks.run_report": _("Reports"),
     "releases.tasks.run_release": _("Releases"),
     "documents.tasks.build_generation": _("Search indexes"),
+    "operations.tasks.run_backup": _("Backups"),
 }
 
 

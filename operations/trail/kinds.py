@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SUBJECTS: dict[str, _StrPromise] = {
     "roles": _("Roles and members"),
     "invitations": _("Invitations"),
+    "settings": _("Settings"),
     "cases": _("Cases"),
     "rubrics": _("Rubrics"),
     "audits": _("Senior audit"),
@@ -84,6 +85,7 @@ class TrailKind:
 _GROUP, _BATCH = ("group__benchmark",), ("batch__group__benchmark",)
 _WORK = "assignment__batch__group__benchmark"
 OF_BENCHMARKS: tuple[TrailKind, ...] = (
+    TrailKind("rubrics.BenchmarkEvent", "settings", _("Settings"), ("pgh_obj",), ("second_step_from",), ("pgh_obj",)),
     TrailKind("rubrics.BenchmarkRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind("rubrics.AuthoringRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind(
@@ -381,6 +383,13 @@ OF_SERVER: tuple[TrailKind, ...] = (
             "withdrawn_at",
         ),
     ),
+    TrailKind(
+        "accounts.ApiTokenEvent",
+        "accounts",
+        _("API token"),
+        ("user",),
+        ("name", "scopes", "benchmark", "expires_at", "revoked_at", "revoked_by"),
+    ),
     TrailKind("rubrics.BenchmarkRoleEvent", "benchmarks", _("New benchmark"), ("benchmark",), ("user",)),
 )
 SERVER_SUBJECTS: dict[str, _StrPromise] = {
@@ -396,7 +405,7 @@ LEFT_OUT = frozenset(
         *("created_at", "updated_at", "position", "slot", "call", "criteria", "rubric", "based_on", "step", "run"),
         *("recipe", "source", "split_run", "drafting_run", "answers", "item_comments", "content", "scores", "points"),
         *("key", "reference", "candidate", "start", "reference_end", "candidate_end", "change", "number", "decision"),
-        *("batch", "response", "judged_at"),
+        *("batch", "response", "judged_at", "prefix"),
     }
 )
 FIELDS: dict[str, _StrPromise] = {
@@ -413,6 +422,11 @@ FIELDS: dict[str, _StrPromise] = {
     "link_shown_at": _("link shown"),
     "link_shown_to": _("link shown to"),
     "expires_at": _("expires"),
+    "scopes": _("scopes"),
+    "benchmark": _("benchmark"),
+    "revoked_at": _("revoked"),
+    "revoked_by": _("revoked by"),
+    "second_step_from": _("second step required from"),
     "accepted_at": _("accepted"),
     "withdrawn_at": _("withdrawn"),
     "difficulty": _("difficulty"),

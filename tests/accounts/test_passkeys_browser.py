@@ -7,11 +7,10 @@ from datetime import timedelta
 
 import pytest
 from allauth.mfa.models import Authenticator
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
+from accounts.models import User, UserSession
 from agreement.models import ThresholdChoice
 from annotation.models import Decision
 from rubrics.models import Benchmark
@@ -55,13 +54,13 @@ def sign_out(page: Page) -> None:
 
 def let_time_pass() -> None:
     """Move the proofs of every session into the past."""
-    for row in Session.objects.all():
+    for row in UserSession.objects.all():
         data = row.get_decoded()
         if "signed_in_at" in data:
             data["signed_in_at"] -= LONG_AGO
         for record in data.get("account_authentication_methods", []):
             record["at"] -= LONG_AGO
-        row.session_data = Session.get_session_store_class()().encode(data)  # type: ignore[attr-defined]
+        row.session_data = UserSession.get_session_store_class()().encode(data)  # type: ignore[attr-defined]
         row.save()
 
 

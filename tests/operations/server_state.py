@@ -9,21 +9,25 @@ from typing import Any
 from celery import current_app
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat, record_beat, record_heartbeat
+from operations.models import Backup
 
 ELSEWHERE = "203.0.113.9"
 WORKER, BEAT = uuid.UUID(int=1), uuid.UUID(int=2)
 
 
 def be_well() -> None:
-    """One worker and one beat, seen just now. Other tests may have left rows, and messages in the broker."""
+    """A worker, a beat and a backup, seen just now. Other tests may have left rows, and messages in the broker."""
     with current_app.connection_for_write() as broker:
         broker.default_channel.queue_purge("celery")
     WorkerHeartbeat.objects.all().delete()
     BeatHeartbeat.objects.all().delete()
     record_heartbeat(worker=WORKER, host="alpha", pid=7, state="working", active_tasks=["a.b.judge"], waiting_tasks=3)
     record_beat(beat=BEAT, host="alpha", pid=8)
+    at = timezone.now()
+    Backup.objects.create(source="command", status="done", created_at=at, started_at=at, finished_at=at)
 
 
 def make_older(row: WorkerHeartbeat | BeatHeartbeat, seconds: float) -> None:

@@ -16,13 +16,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import Invitation, SecurityEvent, User
-from accounts.services.api_tokens import make_token, token_of
+from accounts.models import ApiToken, Invitation, SecurityEvent, User
 from accounts.services.rights import LastOperator, set_rights
 from annotation.models import Assignment, Membership
 from rubrics.models import BenchmarkRole
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
+from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 LIST = "/server/accounts/"
@@ -113,7 +112,7 @@ def test_a_deactivated_account_has_no_way_in_and_its_work_goes_back(client: Clie
         user=person, scope="elsewhere", title="Elsewhere", part="annotator", created_at=now, link_shown_at=now,
         expires_at=now + timedelta(days=9),
     )  # fmt: skip
-    make_token(user=person)
+    token_of(person)
     own = Client()
     own.force_login(person)
     assert own.get("/profile/").status_code == 200
@@ -122,7 +121,7 @@ def test_a_deactivated_account_has_no_way_in_and_its_work_goes_back(client: Clie
     person.refresh_from_db()
     assert not person.is_active
     assert own.get("/profile/").status_code == 302
-    assert token_of(person) is None
+    assert ApiToken.objects.get(user=person).revoked_at is not None
     assert not Membership.objects.filter(user=person, active=True).exists()
     assert not Assignment.objects.filter(annotator=person, status__in=Assignment.OPEN).exists()
     assert Invitation.objects.get(scope="elsewhere").withdrawn_at is not None

@@ -25,6 +25,7 @@ from accounts.models import Notification, NotificationSetting
 from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat, record_beat, record_heartbeat
 from consilium.tasks import clear_expired_sessions
 from operations.checks import disk
+from operations.models import Backup
 from tests.factories import UserFactory
 from tests.operations.server_state import BEAT, ELSEWHERE, WORKER, ask, be_well, make_older
 from tests.processes import ROOT, Worker
@@ -32,7 +33,7 @@ from tests.waiting import wait_until
 
 TOKEN = "operator-" + "0123456789" * 4
 PLAIN = (200, b"ok\n")
-PARTS = ["database", "worker", "beat", "broker", "disk", "migrations", "mail"]
+PARTS = ["database", "worker", "beat", "broker", "disk", "migrations", "mail", "backups"]
 
 
 def answer(client: Client | None = None, **extra: Any) -> tuple[int, bytes]:
@@ -109,6 +110,19 @@ def test_each_part_has_its_state_since_when_and_what_to_do() -> None:
         assert (part["advice"] == "") == (part["state"] == "ok")
     assert {name: part["state"] for name, part in body["parts"].items()} == dict.fromkeys(PARTS, "ok")
     assert body["state"] == "ok"
+
+
+@pytest.mark.django_db
+def test_an_old_backup_has_failed_and_the_server_has_not() -> None:
+    be_well()
+    old = timezone.now() - timedelta(days=2, minutes=1)
+    Backup.objects.update(created_at=old, started_at=old, finished_at=old)
+    body = ask(200)
+    assert body["state"] == "warning"
+    assert body["parts"]["backups"]["state"] == "failed"
+    assert "more than two days ago" in body["parts"]["backups"]["message"]
+    Backup.objects.all().delete()
+    assert ask(200)["parts"]["backups"]["message"] == "No backups are made: BACKUP_DIR is not set."
 
 
 @pytest.mark.django_db
