@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
+from scoring.endpoint_trials.jobs import TRIALS
 from scoring.judges.services import TRAININGS
 from scoring.pipelines.runs import PIPELINES
 from scoring.pipelines.working import work_on_run
@@ -34,7 +35,13 @@ def train_judge(trained_model_id: int) -> None:
 
 
 @shared_task(ignore_result=True)
+def ask_on_trial(trial_id: int) -> None:
+    """Send the one request of a trial."""
+    TRIALS.run(job_id=trial_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
 def sweep_runs() -> None:
     """Enqueue again what a lost worker or an emptied broker left behind."""
-    for kind in (SLICES, TRAININGS, PIPELINES):
+    for kind in (SLICES, TRAININGS, PIPELINES, TRIALS):
         kind.sweep(at=timezone.now())

@@ -12,16 +12,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from consilium.core.i18n import translate
 from rubrics.access import get_benchmark
+from scoring.endpoint_trials.answering import begin_trial, refuse_trial
 from scoring.generation import runs, selectors
 from scoring.generation.due_responses import size_of
 from scoring.generation.forms import GenerationForm, initial_of
-from scoring.generation.trial import try_once
-from scoring.models import GenerationRun
+from scoring.models import EndpointTrial, GenerationRun
 from scoring.pipelines import runs as pipeline_runs
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
-from scoring.pipelines.selectors import error_words
 
 NEW = "scoring/generation/new.html"
 PAGES = RunPages(
@@ -97,20 +95,12 @@ def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
-    """One live request by the form's current values; nothing is written."""
+    """One live request by the form's current values, which a worker sends."""
     benchmark = get_benchmark(request.user, slug)
     form = GenerationForm(request.POST, benchmark=benchmark)
-    context: dict[str, Any] = {"benchmark": benchmark}
-    if form.is_valid() and form.checked is not None:
-        try:
-            trial = try_once(benchmark, form.frame(), form.checked, candidate=form.cleaned_data["candidate"])
-        except DomainError as refused:
-            context["problems"] = [translate(refused.args[0])]
-        else:
-            context |= {"trial": trial, "words": error_words(trial.answer.kind)}
-    else:
-        context["problems"] = problems_of(form)
-    return render(request, "scoring/generation/_trial.html", context)
+    if not form.is_valid() or form.checked is None:
+        return refuse_trial(request, benchmark, problems_of(form))
+    return begin_trial(request, benchmark, EndpointTrial.Kind.RESPONSE)
 
 
 @require_safe

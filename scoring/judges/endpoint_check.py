@@ -36,12 +36,14 @@ def asked_once(config: AskingConfig, *, timeout_s: float) -> Endpoint:
     )
 
 
-def check_endpoint(benchmark: Benchmark, config: AskingConfig, messages: Messages | None = None) -> None:
+def check_endpoint(
+    benchmark: Benchmark, config: AskingConfig, messages: Messages | None = None, *, seconds: float = MAX_SECONDS
+) -> None:
     """Send one request, ``messages`` or a short one; `EndpointCheckFailed` unless the model answers.
 
     `InvalidConfig` where the benchmark may not use the key. What the model answers does not matter.
     """
-    endpoint = asked_once(config, timeout_s=MAX_SECONDS)
+    endpoint = asked_once(config, timeout_s=min(seconds, MAX_SECONDS))
     require_keys(benchmark, {"": endpoint})
     body = body_of(messages or [{"role": "user", "content": QUESTION}], endpoint.parameters())
 

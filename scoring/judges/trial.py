@@ -1,6 +1,6 @@
 """*Try one criterion*: one live request of a chat judge, about a made-up example or a response of the benchmark.
 
-Nothing is stored.
+No verdict is stored. The answer stays with its trial (`scoring.endpoint_trials`) for an hour.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.db.models import Exists, OuterRef
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from pydantic import TypeAdapter
 
 from annotation.models import KeyedResponse
 from consilium.core.errors import DomainError
@@ -32,10 +34,10 @@ from scoring.judges.endpoint_check import asked_once, how_to_fix
 from scoring.judges.example import example_item, example_language, messages_about
 from scoring.judges.prompt_previews import Passage, passages_of
 from scoring.keys.grants import bound_keys_for
-from scoring.models import Judge
+from scoring.models import EndpointTrial, Judge
 from scoring.work.chat import nonce_key
 
-# A page waits for the answer, and a web process has 60 s for a request.
+# A page waits for the answer.
 MAX_SECONDS = 45.0
 MAX_CASES_OFFERED = 200
 
@@ -51,9 +53,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class JudgeTrial:
-    """The request, split at its fences as in a preview, and the answer. ``response`` is None for the example."""
+    """The request, split at its fences as in a preview, and the answer. ``case`` is empty for the example."""
 
-    response: Response | None
+    case: str
+    candidate: str
+    language: str  # of the texts from outside
     position: int
     criterion: str
     points: int
@@ -64,10 +68,8 @@ class JudgeTrial:
     cost: float | None  # in the currency of the judge's prices
     fix: str = ""  # what to do where there was no answer
 
-    @property
-    def language(self) -> str:
-        """The language of the texts from outside."""
-        return self.response.case.language if self.response else example_language()
+
+TRIAL = TypeAdapter(JudgeTrial)
 
 
 def chosen_row(benchmark: Benchmark, choice: Choice) -> tuple[Response, RubricItem]:
@@ -91,7 +93,20 @@ def chosen_row(benchmark: Benchmark, choice: Choice) -> tuple[Response, RubricIt
     return response, row
 
 
-def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice) -> JudgeTrial:
+def criterion_of_form(trial: EndpointTrial, values: QueryDict, seconds: float) -> str:
+    """Ask once with the values of a `TrialForm`; the `JudgeTrial` as JSON."""
+    form = TrialForm(values, benchmark=trial.benchmark)
+    if not form.is_valid() or trial.judge is None:
+        raise DomainError(" ".join(str(error) for errors in form.errors.values() for error in errors))
+    return TRIAL.dump_json(try_criterion(trial.judge, trial.benchmark, form.choice(), seconds=seconds)).decode()
+
+
+def criterion_context(trial: EndpointTrial) -> dict[str, Any]:
+    """What `scoring/judges/_trial.html` shows of a trial that is done."""
+    return {"answer": TRIAL.validate_json(trial.result), "judge": trial.judge}
+
+
+def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice, *, seconds: float = MAX_SECONDS) -> JudgeTrial:
     """Ask the judge once; `DomainError` where its settings, the choice or the operator's list do not allow it."""
     config = chat_config(judge.config)
     response, position = None, 0
@@ -104,13 +119,15 @@ def try_criterion(judge: Judge, benchmark: Benchmark, choice: Choice) -> JudgeTr
     nonce = nonce_for(item, nonce_key())
     messages = messages_about(item, config, nonce=nonce)
     try:
-        endpoint = asked_once(config, timeout_s=MAX_SECONDS)
+        endpoint = asked_once(config, timeout_s=min(seconds, MAX_SECONDS))
         judgement = asyncio.run(_ask(config, messages, endpoint, bound_keys_for(benchmark, endpoint)))
     except EndpointRefused as refused:
         raise DomainError(translate(refused.args[0])) from None
     call = judgement.calls[-1]
     return JudgeTrial(
-        response=response,
+        case=response.case.key if response else "",
+        candidate=response.candidate.name if response else "",
+        language=response.case.language if response else example_language(),
         position=position,
         criterion=item.criterion,
         points=item.points,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,20 +15,23 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from consilium.core.i18n import translate
 from rubrics.access import get_benchmark, is_admin
 from rubrics.models import Benchmark
 from scoring import access
 from scoring.acuity.judge_forms import ScaleForm
 from scoring.acuity.read_advice import physicians_check
 from scoring.acuity.selectors import scale_called
+from scoring.endpoint_trials.answering import begin_trial, refuse_trial
+from scoring.endpoint_trials.selectors import failed_check
+from scoring.endpoint_trials.services import start_trial
 from scoring.forms import PromptForm
 from scoring.judges import services
+from scoring.judges.creating import create_judge
 from scoring.judges.kinds.kind import KINDS, JudgeKind
 from scoring.judges.level_previews import level_preview_of
 from scoring.judges.prompt_previews import preview_prompt
-from scoring.judges.trial import TrialForm, try_criterion
-from scoring.models import Judge
+from scoring.judges.trial import TrialForm
+from scoring.models import EndpointTrial, Judge
 from scoring.runs.comparing_views import beside
 from scoring.selectors import judges_and_runs
 from scoring.susceptibility.selectors import susceptibility_screen
@@ -66,15 +69,17 @@ def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
         form, status = judge_kind.make_form(benchmark, request.POST), 422
         if form.is_valid():
             try:
-                if not form.cleaned_data.get("unchecked"):
-                    judge_kind.check_endpoint(benchmark, form.config())
-                judge = judge_kind.create(
-                    benchmark=benchmark,
-                    name=form.cleaned_data["name"],
-                    config=form.config(),
-                    by=request.user,
-                    at=timezone.now(),
-                )
+                if judge_kind.asks_endpoint and not form.cleaned_data.get("unchecked"):
+                    check = start_trial(
+                        benchmark=benchmark,
+                        kind=EndpointTrial.Kind.NEW_JUDGE,
+                        judge_kind=kind,
+                        form=request.POST,
+                        by=request.user,
+                        at=timezone.now(),
+                    )
+                    return redirect("scoring:endpoint-trial", slug, check.public_id)
+                judge = create_judge(judge_kind, benchmark, form, by=request.user, at=timezone.now())
             except DomainError as error:
                 form.refuse(error)
                 status = error.status_code
@@ -84,7 +89,12 @@ def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
         part = judge_kind.form_part(request)
         if part is not None:
             return part
-        form = judge_kind.make_form(benchmark, initial=_earlier(request, benchmark, judge_kind))
+        failed = failed_check(request.user, benchmark, kind, request.GET.get("check", ""), at=timezone.now())
+        if failed is not None:
+            form = judge_kind.make_form(benchmark, QueryDict(failed[0].form))
+            form.add_error(None, failed[1])
+        else:
+            form = judge_kind.make_form(benchmark, initial=_earlier(request, benchmark, judge_kind))
     return render(request, judge_kind.new_template, {"benchmark": benchmark, "form": form}, status=status)
 
 
@@ -150,20 +160,15 @@ def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def judge_try(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One live request about one criterion: of the example, or of the chosen response. Nothing is stored."""
+    """One live request about one criterion, of the example or of the chosen response. A worker sends it."""
     benchmark, judge = access.get_judge(request.user, slug, public_id)
     if judge.kind_info.reads_levels or not judge.kind_info.asks_endpoint:
         raise Http404
     form = TrialForm(request.POST, benchmark=benchmark)
-    context: dict[str, Any] = {"benchmark": benchmark, "judge": judge}
-    if form.is_valid():
-        try:
-            context["trial"] = try_criterion(judge, benchmark, form.choice())
-        except DomainError as refused:
-            context["problems"] = [translate(refused.args[0])]
-    else:
-        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
-    return render(request, "scoring/judges/_trial.html", context)
+    if not form.is_valid():
+        problems = [str(error) for errors in form.errors.values() for error in errors]
+        return refuse_trial(request, benchmark, problems)
+    return begin_trial(request, benchmark, EndpointTrial.Kind.CRITERION, judge=judge)
 
 
 def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainError | None = None) -> HttpResponse:

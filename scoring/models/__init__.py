@@ -1,4 +1,4 @@
-"""Judges, their runs and verdicts; runs of steps; generated responses; screening by score."""
+"""Judges, their runs and verdicts; runs of steps; generated responses; screening; trials."""
 
 from scoring.models.acuity import AcuityReading
 from scoring.models.classification import ClassificationRun
@@ -8,12 +8,14 @@ from scoring.models.keys import KeyGrant
 from scoring.models.origins import EndpointKind
 from scoring.models.pipelines import EndpointCall, PipelineRun, PipelineStep
 from scoring.models.screening import ScreenedCase, Screening
+from scoring.models.trials import EndpointTrial
 
 __all__ = [
     "AcuityReading",
     "ClassificationRun",
     "EndpointCall",
     "EndpointKind",
+    "EndpointTrial",
     "GeneratedResponse",
     "GenerationRun",
     "Judge",

@@ -550,6 +550,9 @@ ENDPOINTS |= {
     "scoring:judgements": Endpoint(STAFF, a_run),
     "scoring:judge": Endpoint(STAFF, a_judge),
     "scoring:judge-try": Endpoint(STAFF, a_judge, writes_only=True),
+    "scoring:endpoint-trial": Endpoint(
+        STAFF, of(public_id=lambda world: world.benchmark.endpoint_trials.get().public_id)
+    ),
     "scoring:judge-training": Endpoint(STAFF, a_judge),
     "scoring:model-card-csv": Endpoint(STAFF, a_trained_judge),
     "scoring:calibration-svg": Endpoint(STAFF, a_trained_judge),

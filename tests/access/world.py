@@ -85,6 +85,7 @@ from scoring.acuity.importing import import_acuity
 from scoring.models import (
     AcuityReading,
     ClassificationRun,
+    EndpointTrial,
     GenerationRun,
     Judge,
     JudgeRun,
@@ -764,6 +765,10 @@ def build_world(suffix: str = "") -> World:
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
     suggest_criterion(draft_case, author, canaries["document"])
+    EndpointTrial.objects.create(
+        benchmark=benchmark, kind="criterion", judge=judge, status="failed", error=canaries["judge"],
+        created_by=users["admin"], created_at=AT, finished_at=AT,
+    )  # fmt: skip
     GenerationRun.objects.create(
         kind="responses", benchmark=benchmark, candidate=candidates[0], status="finished",
         config={"endpoint": "", "model": "m"}, terms={"setting": "chat", "samples": 1},

@@ -106,9 +106,10 @@ class AcuityJudge(ChatJudge):
         scale = str(values.pop("scale", ""))
         return create_acuity_judge(benchmark=benchmark, name=name, scale=scale, config=values, by=by, at=at)
 
-    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any], *, seconds: float) -> None:
         """One short request."""
-        check_endpoint(benchmark, acuity_config({name: value for name, value in config.items() if name != "scale"}))
+        checked = acuity_config({name: value for name, value in config.items() if name != "scale"})
+        check_endpoint(benchmark, checked, seconds=seconds)
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its levels, and a request."""

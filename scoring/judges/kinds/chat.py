@@ -119,12 +119,13 @@ class ChatJudge(JudgeKind):
         """The next version."""
         return create_chat_judge(benchmark=benchmark, name=name, config=config, by=by)
 
-    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any], *, seconds: float) -> None:
         """One request with the judge's own prompt, about a made-up example."""
         checked = chat_config(dict(config))
         item = example_item(rule_sheet="")
         # An endpoint that follows rules answers no other requests.
-        check_endpoint(benchmark, checked, messages_about(item, checked, nonce=nonce_for(item, nonce_key())))
+        messages = messages_about(item, checked, nonce=nonce_for(item, nonce_key()))
+        check_endpoint(benchmark, checked, messages, seconds=seconds)
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
         """Its settings in full, its prompt, and a request; settings newer than the judge have their defaults."""

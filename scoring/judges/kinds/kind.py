@@ -124,8 +124,8 @@ class JudgeKind:
         """The next version of the judge ``name``; `InvalidConfig` names each setting that cannot be used."""
         raise NotImplementedError
 
-    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
-        """Send one short request with valid settings; `DomainError` if no model answers.
+    def check_endpoint(self, benchmark: Benchmark, config: Mapping[str, Any], *, seconds: float) -> None:
+        """Send one short request with valid settings; `DomainError` if no model answers within ``seconds``.
 
         It does nothing for a judge without an endpoint.
         """

@@ -16,6 +16,7 @@ from rubrics.models import Benchmark, Response, Rubric
 from scoring.models import Judge, JudgeRun, Verdict
 from tests.factories import UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, grant
+from tests.scoring.endpoint_trials.trials import asked, judge_created
 from tests.scoring.test_pages import chat_form
 
 pytestmark = pytest.mark.slow
@@ -53,8 +54,9 @@ def test_a_judge_that_cannot_be_asked_is_not_saved(
     admin: Client, loopback: Loopback, model: str, answer: str, fix: str
 ) -> None:
     form = chat_form(endpoint=loopback.url, model=model, unchecked="")
-    refused = admin.post(NEW, form)
-    assert refused.status_code >= 400
+    refused = judge_created(admin, NEW, form)
+    assert refused.redirect_chain[-1][0].startswith(NEW)
+    assert refused.context["form"]["model"].value() == model
     page = text_of(refused)
     assert answer in page
     assert fix in page
@@ -68,24 +70,26 @@ def test_a_judge_that_cannot_be_asked_is_not_saved(
 def test_a_refused_key_is_named(admin: Client, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     grant(None, "GRADER_API_KEY")
     form = chat_form(endpoint=loopback.url, model="401", unchecked="", key_env="GRADER_API_KEY")
-    assert "GRADER_API_KEY is not set" in text_of(admin.post(NEW, form))
+    assert "GRADER_API_KEY is not set" in text_of(judge_created(admin, NEW, form))
     monkeypatch.setenv("GRADER_API_KEY", "canary-key-0001")
-    page = admin.post(NEW, form).content.decode()
+    page = judge_created(admin, NEW, form).content.decode()
     assert "Check the value of GRADER_API_KEY" in page
     assert "canary" not in page
 
 
 def test_a_judge_that_answers_is_saved_after_one_request(admin: Client, loopback: Loopback) -> None:
     assert "Save without checking" not in text_of(admin.get(NEW))
-    assert admin.post(NEW, chat_form(endpoint=loopback.url, unchecked="")).status_code == 302
+    answer = judge_created(admin, NEW, chat_form(endpoint=loopback.url, unchecked=""))
+    assert answer.redirect_chain[-1][0] == reverse("scoring:judge", args=["answered", Judge.objects.get().public_id])
     assert loopback.requests() == 1
     # An answer without a verdict shows that endpoint, key and model are right.
-    assert admin.post(NEW, chat_form(endpoint=loopback.url, unchecked="", model="prose")).status_code == 302
+    judge_created(admin, NEW, chat_form(endpoint=loopback.url, unchecked="", model="prose"))
+    assert Judge.objects.count() == 2
 
 
 def trial(admin: Client, judge: Judge, **values: Any) -> str:
     url = reverse("scoring:judge-try", args=["answered", judge.public_id])
-    return text_of(admin.post(url, {f"try-{name}": value for name, value in values.items()}))
+    return text_of(asked(admin, url, {f"try-{name}": value for name, value in values.items()}))
 
 
 def test_one_criterion_of_the_example_or_of_a_chosen_response(
