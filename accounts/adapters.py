@@ -27,7 +27,7 @@ from accounts.openid import LimitedSession
 from accounts.security_signals import record_limited
 from accounts.services import second_factor, security_log
 from accounts.services.confirmations import signed_in_by_allauth
-from accounts.services.mails import has_mail_server
+from accounts.services.mails import has_mail_server, leave_to_worker
 from accounts.services.sign_on import SignOnRefused, account_for, refuse_other_domains
 from consilium.hosts import site_address
 
@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 
 # A page without messages may come first, such as the endpoint of a script; then they would stand on a later page.
 SHOWN_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")
+
+# They hold a link or a code, and are written by a worker: `accounts.services.passwords.mail_password_link`.
+WITH_SECRETS = frozenset({"account/email/password_reset_key", "account/email/email_confirmation"})
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -94,10 +97,17 @@ class AccountAdapter(DefaultAccountAdapter):
             super().send_password_reset_mail(user, email, context)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail that names no Host. Nobody learns from an error page which address has an account."""
+        """Send a mail that names no Host. Nobody learns from an error page which address has an account.
+
+        In a web request a worker sends it. A mail with a link that lets its reader in is written by a worker itself.
+        """
         values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
+        mail = self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"})
+        if template_prefix not in WITH_SECRETS:
+            leave_to_worker(mail)
+            return
         try:
-            self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"}).send()
+            mail.send()
         except Exception:  # any error of the mail server or the network
             logger.exception("A mail was not sent", extra={"template": template_prefix})
 

@@ -125,6 +125,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture
+def mails_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do the tasks that send mails in this process, where the test can read the mails.
+
+    Invitations are mailed once the transaction is over, notices of an account at once.
+    """
+    from accounts import tasks
+
+    def after_commit(invitation_id: int) -> None:
+        transaction.on_commit(lambda: tasks.mail_invitation(invitation_id))
+
+    monkeypatch.setattr(tasks.mail_invitation, "delay_on_commit", after_commit)
+    monkeypatch.setattr(tasks.mail_account_notice, "delay_on_commit", tasks.mail_account_notice)
+
+
 # Database ---------------------------------------------------------------------------------------------------------
 
 

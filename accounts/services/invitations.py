@@ -8,7 +8,6 @@ table holds only a hash of the secret, so that reading the table lets nobody in.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import logging
 import secrets
@@ -19,6 +18,7 @@ from typing import Any
 
 from django.core import signing
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import translation
 from django.utils.crypto import constant_time_compare
@@ -31,11 +31,13 @@ from accounts.services.notifications import Kind, notify
 from accounts.services.security_log import record
 from consilium.core import navigation
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.jobs import TASK_LOST_AFTER, enqueue
 from consilium.hosts import site_address
 
 logger = logging.getLogger(__name__)
 VALID_FOR = timedelta(days=14)
 BETWEEN_TWO = timedelta(minutes=5)
+MAILED_WITHIN = timedelta(days=1)  # a later mail would come as a surprise; the admin can send one again
 MAX_MAILS_PER_DAY = 300  # mails of one inviter: enough for a large study, too few for a nuisance
 SALT = "accounts.invitation"
 PHYSICIANS = frozenset({"annotator", "checker", "adjudicator", "author", "auditor"})
@@ -194,7 +196,9 @@ def _refuse_a_flood(by: User, at: datetime) -> None:
 def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvitation:
     secret = secrets.token_urlsafe(24)
     by_mail = has_mail_server()
-    row.token_hash, row.part, row.invited_by = _hash(secret), part, by
+    # Empty: a worker has to make the link and to mail it. So the link is nowhere but in the mail, not in the broker.
+    row.token_hash = "" if by_mail else _hash(secret)
+    row.part, row.invited_by = part, by
     row.expires_at, row.withdrawn_at = at + VALID_FOR, None
     row.sent_at = at if by_mail else None
     row.link_shown_at, row.link_shown_to = (None, None) if by_mail else (at, by)
@@ -204,15 +208,17 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
             *("sent_at", "link_shown_at", "link_shown_to"),
         ]
     )
-    token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
-    link = site_address() + reverse("accounts:welcome", args=[token])
     record("invited", at=at, user=row.user, by=by, scope=row.scope, part=part, way="mail" if by_mail else "link")
     if not by_mail:
         record("invitation_link_shown", at=at, user=row.user, by=by, scope=row.scope)
-        return IssuedInvitation(row, "link", link)
-    # After the transaction: nothing that was rolled back is mailed, and no lock is held during the sending.
-    transaction.on_commit(functools.partial(_mail, row, by, link))
+        return IssuedInvitation(row, "link", _link(row, secret))
+    enqueue("accounts.tasks.mail_invitation", row.pk)
     return IssuedInvitation(row, "mail")
+
+
+def _link(row: Invitation, secret: str) -> str:
+    token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
+    return site_address() + reverse("accounts:welcome", args=[token])
 
 
 def _has_other_access(user: User, scope: str) -> bool:
@@ -246,16 +252,41 @@ def _opened_by_a_link_of_others(user: User, scope: str, by: User) -> Invitation 
     return None
 
 
-def _mail(row: Invitation, by: User, link: str) -> None:
-    with translation.override(by.language):
+def _without_link() -> QuerySet[Invitation]:
+    """Invitations whose mail no worker has begun to send."""
+    return Invitation.objects.filter(token_hash="", sent_at__isnull=False, accepted_at=None, withdrawn_at=None)
+
+
+def mail_invitation(*, invitation_id: int) -> None:
+    """Make the link of an invitation, and mail it, unless another worker does.
+
+    A worker that dies in between loses the mail rather than sending two links. Where the mail server refuses, the admin
+    sees beside the person that nothing was sent.
+    """
+    secret = secrets.token_urlsafe(24)
+    if not _without_link().filter(pk=invitation_id).update(token_hash=_hash(secret)):
+        return
+    row = Invitation.objects.select_related("user", "invited_by").get(pk=invitation_id)
+    by = row.invited_by
+    language = by.language if by is not None else row.user.language
+    with translation.override(language):
         part = str(PARTS.get(row.part, row.part))
-    context = {"invitation": row, "by": by, "part": part, "link": link, "days": VALID_FOR.days}
+    context = {"invitation": row, "by": by, "part": part, "link": _link(row, secret), "days": VALID_FOR.days}
     try:
         # Nobody knows the reader's language yet; whoever invites them is the best guess.
-        send_mail(to=row.user, name="invitation", context=context, language=by.language)
+        send_mail(to=row.user, name="invitation", context=context, language=language)
     except Exception:  # any error of the mail server; the admin sees it beside the person and sends again
         logger.exception("An invitation was not sent", extra={"invitation": row.public_id})
         Invitation.objects.filter(pk=row.pk, sent_at=row.sent_at).update(sent_at=None)
+
+
+def sweep_invitations(*, at: datetime) -> int:
+    """Mail invitations whose task was lost; returns their number."""
+    rows = _without_link().filter(sent_at__lt=at - TASK_LOST_AFTER, sent_at__gt=at - MAILED_WITHIN)
+    waiting = list(rows.values_list("pk", flat=True))
+    for invitation_id in waiting:
+        mail_invitation(invitation_id=invitation_id)
+    return len(waiting)
 
 
 def _hash(secret: str) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
 from accounts.middleware import zone_of
 from accounts.models import User
+from consilium.core.jobs import enqueue
 
 NO_MAIL_SERVER = frozenset(
     {"django.core.mail.backends.console.EmailBackend", "django.core.mail.backends.dummy.EmailBackend"}
@@ -42,4 +43,22 @@ def send_mail(
     if unsubscribe:
         mail.extra_headers["List-Unsubscribe"] = f"<{unsubscribe}>"
         mail.extra_headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    mail.send()
+
+
+def leave_to_worker(mail: EmailMessage) -> None:
+    """Let a worker send a mail that holds no secret: its text goes through the broker.
+
+    It is lost where the broker is away. Nobody waits for the mail server in a web request.
+    """
+    pages = [str(content) for content, kind in getattr(mail, "alternatives", []) if kind == "text/html"]
+    page = pages[0] if pages else ""
+    enqueue("accounts.tasks.mail_account_notice", mail.subject, str(mail.body), page, list(mail.to))
+
+
+def send_notice(*, subject: str, text: str, page: str, to: list[str]) -> None:
+    """Send a mail that `leave_to_worker` was given."""
+    mail = EmailMultiAlternatives(subject, text, to=to, headers={"Auto-Submitted": "auto-generated"})
+    if page:
+        mail.attach_alternative(page, "text/html")
     mail.send()

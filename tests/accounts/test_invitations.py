@@ -37,7 +37,7 @@ def group(benchmark: Benchmark) -> str:
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
+def commit(mails_at_once: None, django_capture_on_commit_callbacks: Any) -> Any:
     """Mails leave after the transaction."""
     return lambda: django_capture_on_commit_callbacks(execute=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from django.utils import timezone
 
 from accounts import tasks
 from accounts.models import Invitation, User
+from accounts.services import deliveries, invitations, notifications
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mails_at_once")]
 CANARY = "canary-4f1c9d2e77.example.net"
 SITE = "http://localhost:8131"
 # What differs between any two requests: numbers of cursors and contexts, the time; and whose line of the log it is.
@@ -171,11 +173,39 @@ def test_a_notice_of_a_second_factor(admin: User, client: Client) -> None:
     assert mail.outbox[0].to == [admin.email]
 
 
+def test_no_web_request_waits_for_a_mail_server(
+    client: Client, admin: User, benchmark: Benchmark, monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    given: dict[Any, Any] = {tasks.mail_account_notice: [], tasks.mail_invitation: []}
+    for task, calls in given.items():
+        monkeypatch.setattr(task, "delay_on_commit", lambda *args, calls=calls: calls.append(args))
+    form = {"oldpassword": PASSWORD, "password1": "seven quiet herons", "password2": "seven quiet herons"}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/accounts/password/change/", form)
+        client.post("/b/cardio/people/", INVITING["researcher"][1])
+    assert mail.outbox == []
+    row = Invitation.objects.get()
+    assert given[tasks.mail_invitation] == [(row.pk,)]  # the broker sees no link
+    assert row.token_hash == ""
+    for task, calls in given.items():
+        task(*calls[0])
+    assert [sent.to for sent in mail.outbox] == [[admin.email], ["bo@example.org"]]
+    tasks.mail_invitation(row.pk)  # a task may come twice
+    assert len(mail.outbox) == 2
+
+
+def test_an_invitation_whose_task_was_lost_is_mailed_by_the_sweep(client: Client, benchmark: Benchmark) -> None:
+    client.post("/b/cardio/people/", INVITING["researcher"][1])
+    row = Invitation.objects.get()
+    assert row.sent_at is not None
+    for after, sent in ((timedelta(seconds=9), 0), (timedelta(days=1), 0), (timedelta(seconds=11), 1)):
+        assert invitations.sweep_invitations(at=row.sent_at + after) == sent
+    assert invitations.sweep_invitations(at=row.sent_at + timedelta(seconds=11)) == 0
+    (path,) = [link for link in links_of_only_mail() if "/welcome/" in link][:1]
+    assert Client().get(path.removeprefix(SITE), headers={"host": "localhost:8131"}).status_code == 200
+
+
 def test_a_notice_in_the_readers_daily_mail(settings: Any) -> None:
-    from datetime import timedelta
-
-    from accounts.services import deliveries, notifications
-
     reader = UserFactory(email="ana@example.org", last_login=timezone.now())
     now = timezone.now()
     notifications.notify(

@@ -344,6 +344,7 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
         "operations.tasks.run_backup",
         "releases.tasks.run_release",
         "rubrics.tasks.run_import",
+        "scoring.tasks.ask_on_trial",
         "scoring.tasks.judge_slice",
         "scoring.tasks.train_judge",
         "scoring.tasks.work_on_pipeline",

@@ -125,7 +125,7 @@ def test_who_was_assigned_responses_in_another_group_is_warned_of(admin: Client)
 
 
 def test_with_a_mail_server_everybody_gets_a_mail(
-    admin: Client, benchmark: Benchmark, django_capture_on_commit_callbacks: Any
+    admin: Client, benchmark: Benchmark, mails_at_once: None, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         shown = preview(admin)
