@@ -25,7 +25,4 @@ ENV PATH=/opt/consilium/bin:$PATH \
 RUN SECRET_KEY=only-to-collect-static-files-which-signs-nothing-at-all python manage.py collectstatic --noinput --verbosity 0
 USER consilium
 EXPOSE 8000
-CMD ["python", "-m", "gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", \
-     "--worker-class", "gthread", "--workers", "2", "--threads", "4", \
-     "--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket", \
-     "--logger-class", "consilium.web_server_log.WebServerLogger"]
+CMD ["python", "-m", "standalone.web_server", "--bind", "0.0.0.0:8000"]

@@ -12,6 +12,7 @@ from celery.contrib.django.task import DjangoTask
 from celery.signals import beat_init, before_task_publish, celeryd_init, setup_logging
 from django.db import transaction
 
+from config.environment import with_time_limits
 from consilium.core.private_files import UMASK
 from consilium.core.task_headers import ENQUEUED_AT
 from standalone.broker.address import register_transport
@@ -74,6 +75,16 @@ def _ensure_server(**_kwargs: Any) -> None:
         from standalone.embedded import ensure
 
         ensure(settings.CONSILIUM_HOME)
+
+
+@celeryd_init.connect
+def _limit_waits_for_locks(**_kwargs: Any) -> None:
+    """A worker does not wait for ever for a lock that another process left behind. Before its first connection."""
+    from django.conf import settings
+    from django.db import connections
+
+    options = connections.settings["default"]["OPTIONS"]
+    options["options"] = with_time_limits(options.get("options", ""), settings.WORKER_TIME_LIMITS)
 
 
 @beat_init.connect

@@ -29,3 +29,11 @@ class Environment(environ.Env):
 
 def _not_read(var: str, kind: str) -> ImproperlyConfigured:
     return ImproperlyConfigured(f"The environment variable {var} must be {kind}, and is {os.environ.get(var)!r}.")
+
+
+def with_time_limits(options: str, limits: dict[str, int]) -> str:
+    """The start-up options of a PostgreSQL connection with these limits.
+
+    ``options``, such as those that DATABASE_URL names, come last, and win.
+    """
+    return " ".join([*(f"-c {name}={value}" for name, value in limits.items()), options]).strip()

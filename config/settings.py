@@ -15,7 +15,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from config.environment import Environment
+from config.environment import Environment, with_time_limits
 from consilium.generic_classes import allow_subscripts
 from consilium.hosts import host_names, named_ports
 from consilium.local_key import consilium_home, weakness_of_key
@@ -103,6 +103,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "consilium.middleware.refuse_long_queries",
     "consilium.middleware.refuse_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -119,6 +120,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "pghistory.middleware.HistoryMiddleware",
+    "consilium.time_limits.TimeLimits",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -177,7 +179,14 @@ else:
 _database["ENGINE"] = "standalone.postgres"
 _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
+# In milliseconds. A page that waits longer than this has been given up by its reader. Commands have no limits, and
+# workers have one for locks alone (config/celery.py): an import may take an hour, and another one waits for it.
+WEB_TIME_LIMITS = {"statement_timeout": 20_000, "lock_timeout": 5_000, "idle_in_transaction_session_timeout": 60_000}
+WORKER_TIME_LIMITS = {"lock_timeout": 600_000}
+
 if WEB_PROCESS:
+    _options: str = _database["OPTIONS"].get("options", "")
+    _database["OPTIONS"]["options"] = with_time_limits(_options, WEB_TIME_LIMITS)
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
     # From its second run on, a connection keeps the plan of a query that every page runs
     # (consilium.core.compiled_queries).

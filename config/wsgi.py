@@ -1,4 +1,4 @@
-"""WSGI endpoint for gunicorn."""
+"""The WSGI application, for `standalone.web_server`."""
 
 import logging
 import os
@@ -12,11 +12,12 @@ from django.urls import get_resolver
 
 from consilium.core.private_files import UMASK
 from consilium.hosts import site_address
+from consilium.request_bodies import bound_bodies
 
-os.umask(UMASK)  # gunicorn imports this before it forks
-application = get_wsgi_application()
+os.umask(UMASK)
+application = bound_bodies(get_wsgi_application())
 logging.getLogger("consilium").info(
     "Requests for other hosts or ports than the site's are refused; a proxy has to pass on the header Host",
     extra={"site": site_address(), "allowed_hosts": settings.ALLOWED_HOSTS},
 )
-_ = get_resolver().url_patterns  # before gunicorn forks, so that its processes share the views
+_ = get_resolver().url_patterns  # before the web server forks, so that its processes share the views

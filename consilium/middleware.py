@@ -11,6 +11,7 @@ from django.http.request import split_domain_port, validate_host
 from django.urls import is_valid_path
 from django.utils.translation import gettext as _
 
+from consilium.core.limits import MAX_QUERY_LENGTH
 from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -97,6 +98,21 @@ def refuse_nul(get_response: Handler) -> Handler:
         ):
             raise SuspiciousOperation("a NUL in the address")
         return get_response(request)
+
+    return middleware
+
+
+def refuse_long_queries(get_response: Handler) -> Handler:
+    """A long part of an address after its question mark is refused (414): lists of names have bounds."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if len(request.META.get("QUERY_STRING", "")) <= MAX_QUERY_LENGTH:
+            return get_response(request)
+        detail = _("This address is too long: at most %(n)s characters may follow its question mark.")
+        detail %= {"n": MAX_QUERY_LENGTH}
+        if reads_json(request):
+            return JsonResponse({"detail": detail}, status=414)
+        return HttpResponse(detail, status=414, content_type="text/plain; charset=utf-8")
 
     return middleware
 

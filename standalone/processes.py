@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BACKLOG = 4096  # connections that wait for the web server
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -20,18 +22,11 @@ class Process:
 
 
 def web(*, bind: str = "", descriptor: int | None = None) -> Process:
-    """The web server at ``bind`` (``host:port``), or at a socket that listens already: two processes of four threads.
-
-    A request waits for the interpreter after each of its queries, so more threads to a process only lengthen the waits.
-    """
+    """The web server at ``bind`` (``host:port``), or at a socket that listens already (`standalone.web_server`)."""
+    where = ("--bind", bind) if bind else ("--descriptor", str(descriptor))
     return Process(
         "web",
-        (
-            *("-m", "gunicorn", "config.wsgi:application", "--bind", bind or f"fd://{descriptor}"),
-            *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
-            *("--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"),
-            *("--logger-class", "consilium.web_server_log.WebServerLogger"),
-        ),
+        ("-m", "standalone.web_server", *where),
         inherits=() if descriptor is None else (descriptor,),
     )
 

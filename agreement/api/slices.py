@@ -20,7 +20,7 @@ from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.views.subsets import case_table
 from consilium.core.api import StrictSerializer
-from consilium.core.limits import MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_LISTED_NAMES, MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
 from rubrics.models import Case
@@ -44,7 +44,9 @@ class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
         },
     )
     rater = serializers.CharField()
-    candidates = serializers.ListField(child=serializers.CharField(), allow_empty=False)
+    candidates = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH), allow_empty=False, max_length=MAX_LISTED_NAMES
+    )
     n = serializers.IntegerField(min_value=1, max_value=1_000_000, allow_null=True, default=None)
 
 

@@ -28,6 +28,7 @@ from consilium.core.api import StateField, StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
+from consilium.core.limits import MAX_LISTED_NAMES
 from consilium.core.model_schemas import rows_field
 from rubrics.access import get_benchmark
 
@@ -49,6 +50,14 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     parameters = serializers.DictField(child=serializers.JSONField())
     seed = serializers.IntegerField(min_value=0, max_value=services.LARGEST_SEED, default=0)
     interval = serializers.ChoiceField(choices=Report.Interval.choices, default=Report.Interval.JACKKNIFE)
+
+    def validate_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Refuse long lists before the kind looks each name up."""
+        long = [name for name, value in parameters.items() if isinstance(value, list) and len(value) > MAX_LISTED_NAMES]
+        if long:
+            message = _("At most %(n)s names are allowed.") % {"n": MAX_LISTED_NAMES}
+            raise serializers.ValidationError({name: [message] for name in long})
+        return parameters
 
 
 class ReportNamingSerializer(StrictSerializer, CommandSerializer):

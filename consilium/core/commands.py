@@ -22,6 +22,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 from rest_framework import serializers
 
+from consilium.core.limits import MAX_LISTED_VALUES
+
 if TYPE_CHECKING:
     from django.db.models import TextChoices
     from django.utils.functional import _StrOrPromise
@@ -174,7 +176,7 @@ def serializer_field(command: type[Any], name: str, **options: Any) -> serialize
     if info.description:
         options = {"help_text": info.description, **options}
     if shape.item:
-        return serializers.ListField(**{"child": _plain_field(shape.item), **options})
+        return serializers.ListField(**{"child": _plain_field(shape.item), "max_length": MAX_LISTED_VALUES, **options})
     return _plain_field(shape, **options)
 
 

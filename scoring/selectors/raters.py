@@ -26,6 +26,7 @@ from annotation.selectors.ratings import (
     physician_ratings,
 )
 from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_JURY_MEMBERS
 from consilium.core.ratings import Ratings, Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
@@ -169,8 +170,14 @@ def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
     base, _at, rule = names.rpartition("@")
     if rule not in JURY_RULES:  # the last member's own name or stage may hold an @
         base, rule = names, MAJORITY
+    # A consensus or a group may hold plus signs in its name: those of a jury of the largest size stay below twice that.
+    if base.count("+") >= 2 * MAX_JURY_MEMBERS:
+        raise _too_large()
+    names_of_members = _member_names(benchmark, base)
+    if len(names_of_members) > MAX_JURY_MEMBERS:
+        raise _too_large()
     members = []
-    for part in _member_names(benchmark, base):
+    for part in names_of_members:
         member = resolve_rater(benchmark, part)
         if member.members:
             raise UnknownRater(
@@ -178,6 +185,10 @@ def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
             )
         members.append(member)
     return _jury(text, members, rule)
+
+
+def _too_large() -> UnknownRater:
+    return UnknownRater(_("A jury has at most %(n)s members.") % {"n": MAX_JURY_MEMBERS})
 
 
 def _member_names(benchmark: Benchmark, names: str) -> list[str]:

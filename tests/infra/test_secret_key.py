@@ -33,7 +33,7 @@ def run(*arguments, home, **environment):
     [
         ("manage.py", "check"),
         ("manage.py", "runserver", "--noreload", "0"),
-        ("-m", "gunicorn", "--check-config", "config.wsgi:application"),
+        ("-m", "standalone.web_server", "--bind", "127.0.0.1:0"),
         ("-m", "celery", "--app", "config", "worker", "--pool", "solo"),
     ],
 )

@@ -119,7 +119,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     assert up.status("/healthz", "localhost") == 200
     web_log = (up.home / "logs" / "web.log").read_text()
     assert "another one must stand in ALLOWED_HOSTS" in web_log
-    assert "Starting gunicorn" in " ".join(json.loads(line)["event"] for line in web_log.splitlines())
+    assert "Starting granian" in " ".join(json.loads(line)["event"] for line in web_log.splitlines())
 
     # Nobody has an account: the first one is made with a code, which is in the terminal and nowhere else.
     code = re.search(r"^  ((?:[A-Z2-9]{4}-){3}[A-Z2-9]{4})$", up.output_file.read_text(), re.M)[1]
@@ -167,7 +167,7 @@ def leader(home, command):
     return 0
 
 
-WEB, WORKER, BEAT = b"gunicorn\0", b"worker\0--concurrency", b"\0beat\0"
+WEB, WORKER, BEAT = b"standalone.web_server\0", b"worker\0--concurrency", b"\0beat\0"
 
 
 def successes(home):

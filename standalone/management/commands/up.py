@@ -36,13 +36,12 @@ from consilium.core.private_files import UMASK, make_home, tighten
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
 from consilium.llm.rules.server import HOST
-from standalone.processes import BEAT, WORKER, rule_endpoint, web
+from standalone.processes import BACKLOG, BEAT, WORKER, rule_endpoint, web
 from standalone.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
 ANOTHER_ENDS_WITHIN_S = 20.0
 MAX_PORT = 65_535
-BACKLOG = 2048  # gunicorn's own default
 
 
 class Command(BaseCommand):

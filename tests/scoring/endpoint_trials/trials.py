@@ -21,7 +21,7 @@ def address_of(trial: EndpointTrial) -> str:
     return reverse("scoring:endpoint-trial", args=[trial.benchmark.slug, trial.public_id])
 
 
-def asked(client: Client, url: str, form: dict[str, Any]) -> Any:
+def answer_of(client: Client, url: str, form: dict[str, Any]) -> Any:
     """The response to a form that begins a trial, once a worker has asked, as htmx loads it."""
     begun = client.post(url, form, headers={"HX-Request": "true"})
     if "trial-waiting" not in begun.content.decode():

@@ -23,7 +23,7 @@ from scoring.pipelines.runs import replay_run
 from scoring.pipelines.working import work_on_run
 from tests.factories import BenchmarkFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.conftest import Loopback
-from tests.scoring.endpoint_trials.trials import asked
+from tests.scoring.endpoint_trials.trials import answer_of
 from tests.scoring.generation.test_generation import QUICK, last_request
 
 pytestmark = pytest.mark.django_db
@@ -140,10 +140,10 @@ def test_the_form_counts_tries_and_warns(benchmark: Benchmark, staff: Client, lo
     size = staff.post(size_url, form_of(loopback, framing="1")).content.decode()
     assert "Cases with a framing: 1. Conversations, sent unchanged: 1." in size
     trial_url = reverse("scoring:generation-trial", args=["framed"])
-    assert asked(staff, trial_url, form_of(loopback, framing="1", tag="")).status_code == 200
+    assert answer_of(staff, trial_url, form_of(loopback, framing="1", tag="")).status_code == 200
     assert last_request(loopback)["messages"] == TURNS  # the first case by key is the conversation
     Case.objects.filter(key="talk").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="r")
-    asked(staff, trial_url, form_of(loopback, framing="1"))
+    answer_of(staff, trial_url, form_of(loopback, framing="1"))
     assert last_request(loopback)["messages"] == [{"role": "user", "content": SENT}]
     wrong = staff.post(size_url, form_of(loopback, framing="7")).content.decode()
     assert "Framing" in wrong and "7" in wrong

@@ -29,7 +29,7 @@ from tests.chaos import FULL
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback, grant
-from tests.scoring.endpoint_trials.trials import asked
+from tests.scoring.endpoint_trials.trials import answer_of
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -233,7 +233,7 @@ def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, cli
     }  # fmt: skip
     size = client.post(reverse("scoring:generation-size", args=["asked"]), form).content.decode()
     assert "at most 800" in size  # 4 cases × 2 samples × 100 tokens
-    trial = asked(client, reverse("scoring:generation-trial", args=["asked"]), form).content.decode()
+    trial = answer_of(client, reverse("scoring:generation-trial", args=["asked"]), form).content.decode()
     assert "Drink enough" in trial and "trained by OpenAI" in trial
     assert not Response.objects.exists()
     wrong = client.post(reverse("scoring:generation-new", args=["asked"]), {**form, "extra": '{"stream": true}'})

@@ -16,7 +16,7 @@ from rubrics.models import Benchmark, Response, Rubric
 from scoring.models import Judge, JudgeRun, Verdict
 from tests.factories import UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, grant
-from tests.scoring.endpoint_trials.trials import asked, judge_created
+from tests.scoring.endpoint_trials.trials import answer_of, judge_created
 from tests.scoring.test_pages import chat_form
 
 pytestmark = pytest.mark.slow
@@ -89,7 +89,7 @@ def test_a_judge_that_answers_is_saved_after_one_request(admin: Client, loopback
 
 def trial(admin: Client, judge: Judge, **values: Any) -> str:
     url = reverse("scoring:judge-try", args=["answered", judge.public_id])
-    return text_of(asked(admin, url, {f"try-{name}": value for name, value in values.items()}))
+    return text_of(answer_of(admin, url, {f"try-{name}": value for name, value in values.items()}))
 
 
 def test_one_criterion_of_the_example_or_of_a_chosen_response(

@@ -1,0 +1,68 @@
+"""What happens where PostgreSQL ends a statement of a web request, because it took or waited too long.
+
+The limits are set when a connection is made (`settings.WEB_TIME_LIMITS`). A plain ``SET`` in a request would stay with
+the connection, which the next request gets from the pool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from django.conf import settings
+from django.db import DatabaseError, OperationalError, connection
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from psycopg.errors import LockNotAvailable, QueryCanceled
+
+from consilium.middleware import Handler, reads_json
+
+RETRY_AFTER_S = 5
+DOWNLOAD_TIME_LIMIT = "10min"  # of a statement: a cursor that outlives its transaction reads all rows at once
+
+
+class TimeLimits:
+    """Answers 503 where a time limit ended a statement, and gives a download a longer one."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer; the statements of a download run while it is sent."""
+        response: HttpResponseBase = self.get_response(request)
+        if settings.WEB_PROCESS and response.streaming and not isinstance(response, FileResponse):
+            response.streaming_content = with_time(response.streaming_content)  # type: ignore[attr-defined]
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """503 for a statement that was ended, None for any other error."""
+        if not isinstance(exception, OperationalError):
+            return None
+        if not isinstance(exception.__cause__, QueryCanceled | LockNotAvailable):
+            return None
+        response = _too_long(request)
+        response["Retry-After"] = str(RETRY_AFTER_S)
+        return response
+
+
+def with_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces of a download, whose statements have a longer time limit until it ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [DOWNLOAD_TIME_LIMIT])
+    try:
+        yield from pieces
+    finally:
+        with contextlib.suppress(DatabaseError), connection.cursor() as cursor:
+            cursor.execute("RESET statement_timeout")  # to the limit that the connection was made with
+
+
+def _too_long(request: HttpRequest) -> HttpResponse:
+    """503 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
+    detail = _("The database is busy, and this took too long. Nothing was saved. Try again in a moment.")
+    if reads_json(request):
+        return JsonResponse({"detail": detail}, status=503)
+    if "HX-Request" in request.headers:
+        return HttpResponse(detail, status=503, content_type="text/plain")
+    return render(request, "503.html", {"detail": detail}, status=503)

@@ -1,0 +1,184 @@
+"""The web server: what it finishes when it stops, what it refuses, and who waits for slow clients."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from consilium.request_bodies import bound_bodies
+from tests.processes import ROOT, web_server
+
+pytestmark = pytest.mark.slow
+HOST = "127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    folder = tmp_path_factory.mktemp("web") / "bodies"
+    folder.mkdir()
+    with web_server(process_environment, folder) as port:
+        yield port
+
+
+def ask(port: int, method: str = "GET", path: str = "/healthz", **headers: str) -> tuple[int, float]:
+    """The status of a request, and how long it took."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=120)
+    began = time.monotonic()
+    connection.request(method, path, headers={"Host": f"localhost:{port}", **headers})
+    status = connection.getresponse().status
+    connection.close()
+    return status, time.monotonic() - began
+
+
+def sends(port: int, text: str) -> bytes:
+    """The beginning of the answer to what is sent as it is."""
+    with socket.create_connection((HOST, port), timeout=30) as connection, contextlib.suppress(ConnectionError):
+        connection.sendall(text.encode())
+        return connection.recv(60)
+    return b""
+
+
+def test_idle_connections_and_slow_headers_and_bodies_hold_up_nobody(port: int) -> None:
+    begin = f"POST /accounts/login/ HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 5000\r\n"
+    begin += "Content-Type: application/x-www-form-urlencoded\r\n"
+    held = []
+    for text in [""] * 100 + [begin] * 20 + [f"{begin}\r\nlogin="] * 20:
+        held.append(socket.create_connection((HOST, port), timeout=30))
+        held[-1].sendall(text.encode())
+    try:
+        for _number in range(20):
+            status, seconds = ask(port)
+            assert (status, seconds < 5) == (200, True)
+            status, seconds = ask(port, path="/accounts/login/")
+            assert (status, seconds < 10) == (200, True)
+    finally:
+        for connection in held:
+            connection.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "header", "status"),
+    [(8_000, 8_000, b"200"), (70_000, 10, b"414"), (10, 200_000, b"431")],
+)
+def test_long_addresses_and_headers_are_refused(port: int, line: int, header: int, status: bytes) -> None:
+    text = f"GET /healthz?{'q' * line} HTTP/1.1\r\nHost: localhost\r\nX-Long: {'h' * header}\r\n\r\n"
+    assert sends(port, text)[9:12] == status
+
+
+def test_a_body_that_ends_before_its_length_is_not_read_as_a_form(port: int) -> None:
+    with socket.create_connection((HOST, port), timeout=30) as connection:
+        form = f"POST /accounts/login/ HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 100\r\n"
+        form += "Content-Type: application/x-www-form-urlencoded\r\n\r\nlogin=a"
+        connection.sendall(form.encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(60)[9:12] in (b"400", b"")
+
+
+class Body:
+    """``wsgi.input`` whose bytes come when the test says so."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self.data = data
+        self.may_end = threading.Event()
+
+    def read(self, size: int) -> bytes:
+        self.may_end.wait(30)
+        data, self.data = self.data[:size], self.data[size:]
+        return data
+
+
+def call(application: Any, body: Body, length: int) -> tuple[str, bytes]:
+    statuses: list[str] = []
+    environ = {"CONTENT_LENGTH": str(length), "wsgi.input": body}
+    answer = b"".join(application(environ, lambda status, _headers: statuses.append(status)))
+    return statuses[-1], answer
+
+
+def echo(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """Answer with the body, or with 200 and nothing where it cannot be read, as Django might."""
+    data = b""
+    with contextlib.suppress(OSError):
+        data = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+    start_response("200 OK", [])
+    return [data]
+
+
+@pytest.mark.parametrize("length", [5, 70_000])
+def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int) -> None:
+    application = bound_bodies(echo, max_readers=2)
+    slow = [Body(b"x" * length) for _number in range(2)]
+    answers: list[tuple[str, bytes]] = []
+    threads = [
+        threading.Thread(target=lambda body=body: answers.append(call(application, body, length))) for body in slow
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    assert call(application, Body(), length)[0] == "503 Service Unavailable"
+    assert call(application, Body(), 0) == ("200 OK", b"")  # a request without a body takes no place
+    for body in slow:
+        body.may_end.set()
+    for thread in threads:
+        thread.join()
+    assert answers == [("200 OK", b"x" * length)] * 2
+    whole = Body(b"y" * length)
+    whole.may_end.set()
+    assert call(application, whole, length) == ("200 OK", b"y" * length)
+
+
+@pytest.mark.parametrize(("length", "received"), [(5, 4), (70_000, 69_999)])
+def test_a_cut_body_is_refused_whatever_the_application_makes_of_it(length: int, received: int) -> None:
+    body = Body(b"x" * received)
+    body.may_end.set()
+    assert call(bound_bodies(echo), body, length)[0] == "400 Bad Request"
+
+
+def test_a_stop_finishes_the_request_in_flight(process_environment: dict[str, str], tmp_path: Path) -> None:
+    with socket.create_server((HOST, 0)) as listener:
+        port = listener.getsockname()[1]
+        log = (tmp_path / "web.log").open("wb")
+        server = subprocess.Popen(
+            [sys.executable, "-m", "standalone.web_server", "--descriptor", str(listener.fileno())],
+            cwd=ROOT,
+            env={**process_environment, "DEBUG": "1", "CONSILIUM_WEB": "1", "PORT": str(port)},
+            pass_fds=[listener.fileno()],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        assert ask(port)[0] == 200
+        with socket.create_connection((HOST, port), timeout=60) as connection:
+            request = f"POST /accounts/login/ HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 5\r\n\r\nlo"
+            connection.sendall(request.encode())
+            time.sleep(0.5)
+            os.kill(server.pid, signal.SIGTERM)
+            time.sleep(0.5)
+            connection.sendall(b"gin")
+            assert connection.recv(60)[9:12] == b"403"  # no token of a form
+        assert server.wait(20) == 0
+    finally:
+        server.kill()
+        log.close()
+
+
+def test_a_taken_port_is_named(process_environment: dict[str, str]) -> None:
+    with socket.create_server((HOST, 0)) as other:
+        bind = f"{HOST}:{other.getsockname()[1]}"
+        done = subprocess.run(
+            [sys.executable, "-m", "standalone.web_server", "--bind", bind],
+            cwd=ROOT, env=process_environment, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.strip() == f"Cannot listen on {bind}: Address already in use"
