@@ -118,6 +118,8 @@ def main() -> None:
         sys.exit(f"Cannot listen on {options.bind}: {error.strerror}")
     multiprocessing.set_start_method("fork")
     application = import_module("config.wsgi").application
+    # Connections inherit it. An answer in two pieces would else wait some 40 ms for the browser to confirm the first one.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.listen(BACKLOG)
     gc.freeze()  # what is loaded stays; looking at it would copy its pages into each process
     WebServer(listener).serve_application(application)

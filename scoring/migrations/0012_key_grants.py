@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("drafting", "0005_imported_suggestions"),
         ("rubrics", "0013_answers_to_audits"),
-        ("scoring", "0010_words_on_pages"),
+        ("scoring", "0011_endpoint_trials"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
