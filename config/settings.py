@@ -100,6 +100,8 @@ MIDDLEWARE = [
     "consilium.middleware.refuse_other_hosts",
     "consilium.middleware.refuse_other_encodings",
     "consilium.middleware.answer_head",
+    "consilium.browser_rules.browser_rules",
+    "consilium.browser_rules.refuse_plain_api",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -326,6 +328,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "accounts.password_words.ContextWordValidator"},
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
@@ -403,6 +406,7 @@ DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="consilium@local
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
+        "object-src": [NONE],
         "script-src": [SELF, NONCE],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
@@ -427,7 +431,16 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 HTTPS: bool = env.bool("HTTPS", default=SITE_URL.startswith("https://"))
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# Browsers take a cookie of such a name from this host alone, and only by https: another host of its domain cannot set
+# one for us.
+HOST_COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{HOST_COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{HOST_COOKIE_PREFIX}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{HOST_COOKIE_PREFIX}django_language"
+MESSAGES_COOKIE_NAME = f"{HOST_COOKIE_PREFIX}messages"
+MESSAGE_STORAGE = "consilium.message_storage.MessageStorage"
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # a load balancer requests it over plain HTTP from inside
 SECURE_HSTS_SECONDS: int = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)

@@ -1,0 +1,78 @@
+"""What answers tell browsers and caches: cookies, headers, redirects; and what the web tier does not give away."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+
+import pytest
+from django.test import Client
+
+from tests.factories import PASSWORD, UserFactory
+from tests.infra.over_https import HOST
+from tests.processes import ROOT
+
+ADDRESS = "ana@example.org"
+YEAR = 31_536_000
+STYLES = "/static/css/components.css"
+
+
+@pytest.mark.slow
+def test_over_https_cookies_are_of_this_host_pages_are_redirected_and_the_api_is_not(
+    transactional_db: None, process_environment: dict[str, str]
+) -> None:
+    UserFactory(email=ADDRESS)
+    environment = {**process_environment, "DJANGO_SETTINGS_MODULE": "tests.settings", "SITE_URL": f"https://{HOST}"}
+    command = [sys.executable, "-m", "tests.infra.over_https", ADDRESS, PASSWORD]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    answers, cookies = result["answers"], result["cookies"]
+    assert [answers[name]["status"] for name in ("sign-in", "saved", "language", "api")] == [302, 302, 302, 200]
+
+    assert {"__Host-sessionid", "__Host-csrftoken", "__Host-django_language", "__Host-messages"} <= set(cookies)
+    for name, cookie in cookies.items():
+        assert name == "device" or name.startswith("__Host-"), name
+        assert (cookie["secure"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", ""), name
+    assert cookies["__Host-sessionid"]["httponly"] and cookies["__Host-messages"]["httponly"]
+
+    for name in ("page", "profile", "api"):
+        age, *others = answers[name]["headers"]["Strict-Transport-Security"].split("; ")
+        assert int(age.removeprefix("max-age=")) >= YEAR and "includeSubDomains" in others
+
+    assert answers["page by http"]["status"] == 301
+    assert answers["page by http"]["headers"]["Location"] == f"https://{HOST}/accounts/login/"
+    for name in ("api by http", "write to the api by http"):
+        assert answers[name]["status"] == 403
+        assert "https alone" in json.loads(answers[name]["text"])["detail"]
+
+
+@pytest.mark.django_db
+def test_nothing_of_a_person_is_kept_by_browsers(client: Client) -> None:
+    client.force_login(UserFactory())
+    for path in ("/", "/profile/", "/notifications/", "/api/v1/benchmarks/", "/no-such-page/", "/accounts/login/"):
+        assert "no-store" in client.get(path).headers["Cache-Control"], path
+    with contextlib.closing(client.get(STYLES)) as styles:
+        assert "no-store" not in styles.headers["Cache-Control"]
+
+
+@pytest.mark.django_db
+def test_no_other_origin_may_read_or_embed(client: Client) -> None:
+    UserFactory()
+    headers = {"origin": "https://elsewhere.example"}
+    for path in ("/accounts/login/", "/api/v1/benchmarks/", "/healthz"):
+        for answer in (client.get(path, headers=headers), client.options(path, headers=headers)):
+            assert "Access-Control-Allow-Origin" not in answer.headers, path
+            assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+            assert "geolocation=()" in answer.headers["Permissions-Policy"]
+
+
+@pytest.mark.django_db
+def test_no_folder_is_listed_and_nothing_is_echoed(client: Client) -> None:
+    UserFactory()
+    for path in ("/static/", "/static/css/", "/media/", "/.git/config", "/.env"):
+        assert client.get(path).status_code == 404, path
+    answer = client.trace("/accounts/login/", headers={"x-secret": "seven-herons"})
+    assert "seven-herons" not in answer.content.decode()
