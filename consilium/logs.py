@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -10,7 +11,9 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import structlog
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
+from django.utils.functional import LazyObject
 
 REDACTED = "[redacted]"
 # Names whose values never reach a log, wherever they occur in an event.
@@ -66,6 +69,31 @@ def redact_event(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
     return event
 
 
+def name_requester(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Structlog processor: who sent the request that Django refuses, and from where, if the answer looked at that.
+
+    A log must not ask the database, so somebody whom nothing had looked up yet is not named.
+    """
+    request = event.get("request")
+    if isinstance(request, HttpRequest):
+        # Django keeps the one of a session here, REST framework puts the one of a token in the place of `user`.
+        user = getattr(request, "_cached_user", None) or request.__dict__.get("user")
+        person = None if isinstance(user, LazyObject) else getattr(user, "pk", None)
+        if person is not None:
+            event["person"] = person
+        event["address"] = sender_address(request)
+    return event
+
+
+def sender_address(request: HttpRequest) -> str:
+    """The network address that sent the request, which a proxy of ours passes on; "" if that is not an address."""
+    from allauth.account.adapter import get_adapter  # needs the settings, which import this module
+
+    with contextlib.suppress(PermissionDenied):
+        return str(get_adapter().get_client_ip(request))
+    return ""
+
+
 def logging_settings(*, level: str, as_json: bool | None = None) -> dict[str, Any]:
     """Django's ``LOGGING``. ``as_json`` None: JSON where standard error is no terminal."""
     if as_json is None:
@@ -77,6 +105,7 @@ def logging_settings(*, level: str, as_json: bool | None = None) -> dict[str, An
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
+        name_requester,
         redact_event,
     ]
     structlog.configure(

@@ -67,14 +67,14 @@ def test_a_password_of_the_products_words_is_refused(own: Client, settings: Any)
 
 
 def test_fields_of_passwords_hide_and_let_managers_help(own: Client) -> None:
-    wanted = {"password": "current-password", "oldpassword": "current-password"}
+    purposes = {"password": "current-password", "oldpassword": "current-password"}
     for client, path in ((Client(), SIGN_IN), (own, CHANGE)):
         fields = re.findall(r'<input[^>]*name="(?:old)?password[12]?"[^>]*>', client.get(path).content.decode())
         assert len(fields) >= (1 if path == SIGN_IN else 3)  # the dialog of a session that ended has one too
         for field in fields:
             (name,) = re.findall(r'name="(\w+)"', field)
             assert 'type="password"' in field
-            assert f'autocomplete="{wanted.get(name, "new-password")}"' in field
+            assert f'autocomplete="{purposes.get(name, "new-password")}"' in field
             assert "onpaste" not in field and "maxlength" not in field
 
 
