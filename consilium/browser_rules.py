@@ -18,7 +18,7 @@ PERMISSIONS_POLICY = (
 
 
 def browser_rules(get_response: Handler) -> Handler:
-    """No browser or cache keeps an answer that says nothing else of itself, and no other site embeds one.
+    """No browser or cache keeps an answer that says nothing else of itself, no site embeds one, and text is UTF-8.
 
     On a computer that several people share, *Back* must not show cases after the sign-out.
     """
@@ -27,6 +27,9 @@ def browser_rules(get_response: Handler) -> Handler:
         response = get_response(request)
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_store=True)
+        kind = response.headers.get("Content-Type", "")
+        if kind.startswith("text/") and "charset" not in kind and not response.has_header("Content-Disposition"):
+            response.headers["Content-Type"] = f"{kind}; charset=utf-8"  # a stored file may have another encoding
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response

@@ -19,6 +19,7 @@ CONFIG: dict[str, Any] = {
     "allowEval": False,
     "allowScriptTags": False,
     "selfRequestsOnly": True,
+    "historyCacheSize": 0,  # copies of pages in the browser's storage would stay after the sign-out
     "responseHandling": [
         {"code": "204", "swap": False},
         {"code": "[23]..", "swap": True},

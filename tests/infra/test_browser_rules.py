@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import json
+import re
 import subprocess
 import sys
 
@@ -67,6 +69,23 @@ def test_no_other_origin_may_read_or_embed(client: Client) -> None:
             assert "Access-Control-Allow-Origin" not in answer.headers, path
             assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
             assert "geolocation=()" in answer.headers["Permissions-Policy"]
+
+
+@pytest.mark.django_db
+def test_no_page_is_copied_into_the_storage_of_the_browser(client: Client) -> None:
+    UserFactory()
+    page = client.get("/accounts/login/").content.decode()
+    (config,) = re.findall(r'<meta name="htmx-config" content="([^"]*)">', page)
+    assert json.loads(html.unescape(config))["historyCacheSize"] == 0
+
+
+@pytest.mark.django_db
+def test_text_names_its_charset(client: Client) -> None:
+    UserFactory()
+    for path in ("/healthz", "/accounts/login/", "/no-such-page/"):
+        assert re.fullmatch(r"text/(html|plain); charset=utf-8", client.get(path).headers["Content-Type"]), path
+    with contextlib.closing(client.get(STYLES)) as styles:
+        assert styles.headers["Content-Type"] == 'text/css; charset="utf-8"'
 
 
 @pytest.mark.django_db
