@@ -451,6 +451,10 @@ if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
+# Whom to tell of a vulnerability, in /.well-known/security.txt: mailto:…, https://… or tel:…
+SECURITY_CONTACT: str = env.str("SECURITY_CONTACT", default="").strip()
+if SECURITY_CONTACT and not SECURITY_CONTACT.startswith(("mailto:", "https://", "tel:")):
+    raise ImproperlyConfigured(f"SECURITY_CONTACT begins with mailto:, https:// or tel:, and is {SECURITY_CONTACT!r}.")
 
 # Watching ---------------------------------------------------------------------------------------------------------
 def _token(name: str) -> str:

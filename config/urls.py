@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from accounts.views import first_run, own, second_step, sign_on
 from config import api_scopes
+from consilium.security_contact import security_txt
 from consilium.views import rule_endpoint
 from operations.views import health
 
@@ -32,6 +33,7 @@ handler500 = "consilium.views.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("metrics", health.prometheus, name="metrics"),
+    path(".well-known/security.txt", security_txt, name="security-txt"),
     path("rules/", rule_endpoint, name="rule-endpoint"),
     # An admin gives people their address, which identifies them: nobody may change the address by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),

@@ -84,7 +84,8 @@ ENDPOINTS |= framework(
     "mfa_generate_recovery_codes", "mfa_list_webauthn", "mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn",
     "mfa_login_webauthn", "mfa_reauthenticate_webauthn", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
     "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
-    "openid_connect_callback", "set_language", "healthz", "metrics", "rule-endpoint", "api:schema", "api:docs",
+    "openid_connect_callback", "set_language", "healthz", "metrics", "security-txt", "rule-endpoint", "api:schema",
+    "api:docs",
     # allauth's redirects of former addresses have no name
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip

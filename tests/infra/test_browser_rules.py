@@ -8,6 +8,8 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -95,3 +97,17 @@ def test_no_folder_is_listed_and_nothing_is_echoed(client: Client) -> None:
         assert client.get(path).status_code == 404, path
     answer = client.trace("/accounts/login/", headers={"x-secret": "seven-herons"})
     assert "seven-herons" not in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_who_finds_a_vulnerability_reads_whom_to_tell(client: Client, settings: Any) -> None:
+    UserFactory()
+    path = "/.well-known/security.txt"
+    assert client.get(path).status_code == 404
+    settings.SECURITY_CONTACT = "mailto:security@example.org"
+    answer = client.get(path)
+    fields = dict(line.split(": ", 1) for line in answer.content.decode().splitlines())
+    assert fields["Contact"] == "mailto:security@example.org"
+    expires = datetime.fromisoformat(fields["Expires"])
+    assert timedelta(days=30) < expires - datetime.now(UTC) < timedelta(days=365)  # RFC 9116 advises under a year
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
