@@ -456,6 +456,7 @@ SECURITY_CONTACT: str = env.str("SECURITY_CONTACT", default="").strip()
 if SECURITY_CONTACT and not SECURITY_CONTACT.startswith(("mailto:", "https://", "tel:")):
     raise ImproperlyConfigured(f"SECURITY_CONTACT begins with mailto:, https:// or tel:, and is {SECURITY_CONTACT!r}.")
 
+
 # Watching ---------------------------------------------------------------------------------------------------------
 def _token(name: str) -> str:
     """A token of the environment, "" where none is set; refused if it is short enough to be guessed."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from allauth.account.adapter import get_adapter
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.core import signing
 from django.db import transaction
@@ -22,7 +23,7 @@ from accounts.sessions import SIGNED_IN
 
 # `UserSession.used_at` is written at most so often for each session, because every autosave would write it.
 BETWEEN_WRITES = timedelta(minutes=5)
-DEVICE_COOKIE = "device"
+DEVICE_COOKIE = f"{settings.HOST_COOKIE_PREFIX}device"
 DEVICE_SALT = "accounts.device"
 DEVICE_AGE = timedelta(days=365)
 

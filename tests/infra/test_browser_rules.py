@@ -38,7 +38,7 @@ def test_over_https_cookies_are_of_this_host_pages_are_redirected_and_the_api_is
 
     assert {"__Host-sessionid", "__Host-csrftoken", "__Host-django_language", "__Host-messages"} <= set(cookies)
     for name, cookie in cookies.items():
-        assert name == "device" or name.startswith("__Host-"), name
+        assert name.startswith("__Host-"), name
         assert (cookie["secure"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", ""), name
     assert cookies["__Host-sessionid"]["httponly"] and cookies["__Host-messages"]["httponly"]
 
