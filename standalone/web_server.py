@@ -118,7 +118,7 @@ def main() -> None:
         sys.exit(f"Cannot listen on {options.bind}: {error.strerror}")
     multiprocessing.set_start_method("fork")
     application = import_module("config.wsgi").application
-    # Connections inherit it. An answer in two pieces would else wait some 40 ms for the browser to confirm the first one.
+    # Connections inherit it. Else an answer in two pieces would wait some 40 ms until the first one is confirmed.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.listen(BACKLOG)
     gc.freeze()  # what is loaded stays; looking at it would copy its pages into each process
