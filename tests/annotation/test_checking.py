@@ -374,12 +374,12 @@ def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -
 
 def test_nobody_checks_work_on_a_response_that_they_graded_themselves() -> None:
     workshop = build_workshop(check_policy="all", annotators_per_item=2)
-    one, two = workshop.people()
-    member(workshop.group, "checker", two)
+    first, second = workshop.people()
+    member(workshop.group, "checker", second)
     row = workshop.queue()[0]
-    assert row.annotator == one
+    assert row.annotator == first
     decide(row)
-    assert offered_checks(two) == set()
+    assert offered_checks(second) == set()
     assert offered_checks(workshop.checker) == {row.public_id}
 
 
