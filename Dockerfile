@@ -22,7 +22,8 @@ ENV PATH=/opt/consilium/bin:$PATH \
     CONSILIUM_HOME=/srv/consilium \
     STATIC_ROOT=/srv/static
 # The key signs nothing here: collecting files only needs settings that load.
-RUN SECRET_KEY=only-to-collect-static-files-which-signs-nothing-at-all python manage.py collectstatic --noinput --verbosity 0
+RUN SECRET_KEY=only-to-collect-static-files-which-signs-nothing-at-all \
+    python manage.py collectstatic --noinput --verbosity 0
 USER consilium
 EXPOSE 8000
 CMD ["python", "-m", "standalone.web_server", "--bind", "0.0.0.0:8000"]
