@@ -278,7 +278,7 @@ class Command(BaseCommand):
                 "Nobody has an account yet. Open the address in a browser, and make the first account with this code:",
                 f"  {code}",
                 "It works once. To make the account in a terminal instead:",
-                f"  {self._command('add_person you@example.org --creates-benchmarks')}",
+                f"  {self._command('add_person you@example.org --creates-benchmarks --operator')}",
                 "",
             ]
         sign_ins = _demo_sign_ins()
@@ -290,7 +290,7 @@ class Command(BaseCommand):
             lines += [
                 "",
                 "For an account of your own:",
-                f"  {self._command('add_person you@example.org --creates-benchmarks')}",
+                f"  {self._command('add_person you@example.org --creates-benchmarks --operator')}",
                 "",
             ]
         if "RULE_ENDPOINT" in self.address:
