@@ -237,7 +237,7 @@ def test_the_secrets_of_an_import_stay_where_they_were(tmp_path: Path) -> None:
     root = release_of(acuity_world(tmp_path), tmp_path / "release", acuity=True, votes=True)
     back(root)
     sets = ReferenceSet.objects.filter(benchmark__slug="other")
-    assert {(own.signed_as, own.signer) for own in sets} == {("", "not named")}
+    assert {(own.signed_as, own.signer) for own in sets} == {("", "a person who is not named")}
     notes = set(LabelAnswer.objects.filter(question__benchmark__slug="other").values_list("note", flat=True))
     assert notes == {""}
     metadata = json.dumps(list(Case.with_stubs.filter(benchmark__slug="other").values_list("metadata", flat=True)))
