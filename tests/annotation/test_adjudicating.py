@@ -145,6 +145,13 @@ def test_two_groups_that_find_the_same_fault_make_one_request_with_both_reasons(
     assert not RevisionRequest.objects.exists()
 
 
+def test_a_conflict_opens_whatever_another_group_still_has_to_do_with_the_response() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=1)
+    other = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group B", annotators=2)
+    make_batch(other, annotators_per_item=2)
+    assert workshop.conflict().group == workshop.group
+
+
 def test_the_admin_reads_the_reasons_and_leaves_the_criterion_as_it_is(
     held: tuple[Workshop, Adjudication, Client],
 ) -> None:

@@ -336,6 +336,19 @@ def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Worksho
     assert take(checked, second) == row
 
 
+def test_a_checker_who_leaves_puts_back_their_own_checks_alone(checked: Workshop) -> None:
+    for annotator in checked.people():
+        decide(checked.queue(annotator)[0])
+    leaves, stays = checked.people("checker")
+    put_back, kept = (take(checked, signed_in(user)) for user in (leaves, stays))
+    membership = checked.group.memberships.get(user=leaves)
+    page = f"/b/{checked.benchmark.slug}/groups/{checked.group.public_id}/members/{membership.pk}/"
+    assert signed_in(checked.admin).post(page, {"active": "0"}).status_code == 302
+    rows = Assignment.objects.filter(pk__in=[put_back.pk, kept.pk])
+    assert dict(rows.values_list("pk", "status")) == {put_back.pk: "submitted", kept.pk: "in_check"}
+    assert signed_in(stays).get(f"/work/checks/{kept.public_id}/").status_code == 200
+
+
 def test_a_checker_who_releases_work_gets_the_other_work_next(checked: Workshop) -> None:
     first, second = checked.people()
     decide(checked.queue(first)[0])
