@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.mutants import processes
-from tests.mutants.operators import ROOT, Mutant, mutants_of
+from tests.mutants.operators import LOCK, ROOT, Mutant, mutants_of
 from tests.mutants.targets import AREAS, Area, modules_of, tests_of
 
 FOLDER = ROOT / "var/mutants"
@@ -28,6 +28,7 @@ def drawn(area: Area, *, seed: int, size: int) -> list[Mutant]:
     """The area's share of a sample of ``size``; a larger sample begins with the smaller ones."""
     rows = [mutant for module in modules_of(area) for mutant in mutants_of(module)]
     random.Random(f"{seed} {area.name}").shuffle(rows)
+    rows = [mutant for mutant in rows if mutant.operator != LOCK]
     return rows[: round(area.size * size / DRAWN_OF)]
 
 
@@ -106,6 +107,12 @@ def _database(slot: int) -> str:
     return f"{os.environ.get('CONSILIUM_TEST_DB', 'consilium_test')}_mutants_{slot}"
 
 
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """The mutants that nobody can tell from the code: (id, before, after), and why."""
+    with (Path(__file__).parent / "equivalent.csv").open(newline="", encoding="utf-8") as file:
+        return {(row["id"], row["before"], row["after"]): row["why"] for row in csv.DictReader(file)}
+
+
 class Table:
     """The results so far, kept in a file after each of them."""
 
@@ -119,8 +126,7 @@ class Table:
     def enter(self, area: Area, mutant: Mutant, **values: object) -> None:
         """Keep the result of a mutant."""
         told = {name: str(getattr(mutant, name)) for name in ("id", "line", "operator", "before", "after")}
-        note = self.rows.get(mutant.id, {}).get("note", "")
-        row = {"area": area.name, "note": note, **told, **{name: str(value) for name, value in values.items()}}
+        row = {"area": area.name, **told, **{name: str(value) for name, value in values.items()}}
         self.rows[mutant.id] = row
         draft = self._path.with_suffix(".new")
         with draft.open("w", newline="", encoding="utf-8") as file:
@@ -217,11 +223,13 @@ def main() -> None:
         return
     table = Table(FOLDER / f"{arguments.seed}.csv")
     again = set(filter(None, arguments.again.split(",")))
-    work = []
+    work, known = [], equivalents()
     for area in areas:
         for mutant in drawn(area, seed=arguments.seed, size=arguments.size):
             row = table.rows.get(mutant.id)
-            if row is None or mutant.id in again or row["result"] in again:
+            if why := known.get((mutant.id, mutant.before, mutant.after)):
+                table.enter(area, mutant, result=EQUIVALENT, note=why)
+            elif row is None or mutant.id in again or row["result"] in again:
                 work.append((area, mutant))
     judge_all(work, table, jobs=arguments.jobs, most_seconds=arguments.seconds, minutes=arguments.minutes)
     for area in areas:

@@ -5,8 +5,8 @@ missing. Those tools know nothing of Django, and most rules of access and blindi
 other operators leave out a condition, a call of ``filter`` or ``exclude``, or turn an order round.
 
 Left out is what is easily seen: ``filter`` for ``exclude``, or ``None`` returned, which mypy reports. Not mutated:
-annotations, decorators, docstrings, texts, and the numbers of enums. Nor ``select_for_update`` and ``select_related``:
-what they do shows in a race or in the number of queries alone.
+annotations, decorators, docstrings, texts, and the numbers of enums. Nor ``select_related``, which shows in the number
+of queries alone, nor what takes locks (`LOCK`), which shows in a race alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+LOCK = "lock"  # the operator of mutants that nobody draws
 ROOT = Path(__file__).resolve().parent.parent.parent
 # The name of the function that an observed module calls before each statement.
 REACHED = "__mutant_reached__"
@@ -150,7 +151,7 @@ def _lines(place: _Place, tree: ast.Module) -> tuple[int, ...]:
     return tuple(sorted({node.lineno for node in using or inside}))
 
 
-def _names_in(node: ast.stmt) -> Iterator[str]:
+def _names_in(node: ast.AST) -> Iterator[str]:
     for each in ast.walk(node):
         if isinstance(each, ast.Name):
             yield each.id
@@ -231,7 +232,7 @@ def _replacements(place: _Place) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 changed_comprehension.generators[number].ifs = kept
                 yield "no condition", changed_comprehension
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _is_logging(node.value):
-        yield "no statement", ast.Pass()
+        yield LOCK if _locks(node.value) else "no statement", ast.Pass()
     elif isinstance(node, ast.Raise):
         yield "no raise", ast.Pass()
     elif isinstance(node, ast.AugAssign):
@@ -253,7 +254,7 @@ def _called(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     attribute = node.func if isinstance(node.func, ast.Attribute) else None
     name = attribute.attr if attribute else node.func.id if isinstance(node.func, ast.Name) else ""
     if attribute and name in QUERYSET_CALLS and (node.args or node.keywords or name == "distinct"):
-        yield f"no {name}", attribute.value
+        yield LOCK if name == "order_by" and _locks(attribute.value) else f"no {name}", attribute.value
     if name in CONDITIONS:
         first = 1 if name == "get_object_or_404" else 0
         if len(node.args) - first + len(node.keywords) > 1:
@@ -266,7 +267,8 @@ def _called(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
             if isinstance(term, ast.Constant) and isinstance(term.value, str):
                 turned = term.value[1:] if term.value.startswith("-") else f"-{term.value}"
                 terms: list[ast.expr] = [*node.args[:index], ast.Constant(turned), *node.args[index + 1 :]]
-                yield "order turned round", ast.Call(node.func, terms, node.keywords)
+                operator = LOCK if _locks(node) else "order turned round"
+                yield operator, ast.Call(node.func, terms, node.keywords)
         if len(node.args) > 1:
             yield "no last order", ast.Call(node.func, node.args[:-1], node.keywords)
     for index, keyword in enumerate(node.keywords):
@@ -296,6 +298,11 @@ def _is_text_or_type(place: _Place) -> bool:
         return False
     names = [side.id for side in sides if isinstance(side, ast.Name)]
     return any(name[0].isupper() for name in names)
+
+
+def _locks(node: ast.expr) -> bool:
+    names = set(_names_in(node))
+    return "select_for_update" in names or any(name.startswith("lock_") for name in names)
 
 
 def _is_logging(call: ast.Call) -> bool:

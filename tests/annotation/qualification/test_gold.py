@@ -11,14 +11,14 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Notification, User
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, KeyedResponse, Membership
 from annotation.qualification.gold import gold_due, hold_back_by_gold
 from annotation.selectors.eligibility import eligibility_of
 from annotation.selectors.ratings import group_ratings
 from annotation.services.slots import settle_gold
-from rubrics.models import Benchmark, Response
+from rubrics.models import Benchmark, BenchmarkRole, Response
 from tests.factories import (
     BenchmarkFactory,
     CandidateFactory,
@@ -90,6 +90,40 @@ def test_gold_is_in_every_queue_without_a_gap(order: str) -> None:
         if order == "by_case":  # the gold item of a case stands with the case's other response
             cases = [row.case_id for row in queue]
             assert len([n for n in range(1, 12) if cases[n] != cases[n - 1]]) == 5
+
+
+def test_gold_of_a_case_that_the_queue_lacks_is_put_between_two_cases() -> None:
+    """A case of one response, which is gold, with three cases of two responses: four blocks, whatever the seed."""
+    benchmark: Benchmark = BenchmarkFactory()
+    candidates = [CandidateFactory(benchmark=benchmark, name=name) for name in ("one", "two")]
+    for number in range(4):
+        case = CaseFactory(benchmark=benchmark, rubric=4, key=f"case-{number}")
+        for candidate in candidates[: 1 if number == 3 else 2]:
+            response = ResponseFactory(case=case, candidate=candidate)
+    key(response, "met", "met", "not_met", "not_met")
+    places = set()
+    for seed in range(12):
+        group = ExpertGroupFactory(benchmark=benchmark, annotators=1)
+        batch = make_batch(group, gold_per_annotator=1, order="by_case", seed=seed)
+        rows = Assignment.objects.filter(batch=batch).order_by("position")
+        cases = list(rows.values_list("case_id", flat=True))
+        assert len(cases) == 7
+        assert len([n for n in range(1, 7) if cases[n] != cases[n - 1]]) == 3
+        places.add(cases.index(case.pk))
+    assert places == {0, 2, 4, 6}
+
+
+@pytest.mark.parametrize("order", ["by_case", "shuffled"])
+def test_gold_has_the_same_places_in_a_copy_of_the_study(order: str) -> None:
+    scenes = [Scene(order=order, seed=11) for _copy in range(2)]
+    copies = [
+        [
+            [(row.purpose, row.case.key, row.response.candidate.name) for row in scene.queue(user)]
+            for user in (scene.one, scene.two)
+        ]
+        for scene in scenes
+    ]
+    assert copies[0] == copies[1]
 
 
 def test_gold_may_be_anywhere_in_the_queue() -> None:
@@ -225,6 +259,24 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     member.refresh_from_db()
     assert member.withheld_reason == "Talked it over."
     assert client.post(f"{page}hold/", {"reason": "no"}).status_code == 404
+
+
+def test_the_admins_of_the_benchmark_are_told_by_pseudonym_who_is_held_back() -> None:
+    scene = Scene()
+    scene.mark(0.6, minimum=8)
+    former, researcher = UserFactory(), UserFactory()
+    BenchmarkRole.objects.create(benchmark=scene.benchmark, user=former, role="admin", active=False)
+    BenchmarkRole.objects.create(benchmark=scene.benchmark, user=researcher, role="researcher")
+    for row in scene.queue(scene.one, "gold"):
+        decide(row, "met")
+    assert hold_back_by_gold(at=later(61)) == 1
+    notices = Notification.objects.filter(kind="held_back").exclude(user=scene.one)
+    assert list(notices.values_list("user", flat=True)) == [scene.admin.pk]
+    client = Client()
+    client.force_login(scene.admin)
+    page = client.get("/notifications/").content.decode()
+    assert f"Assignments to {scene.one.pseudonyms.get().pseudonym} are paused." in page
+    assert not {name for name in (scene.one.name, scene.one.email) if name in page}
 
 
 def test_gold_above_the_mark_holds_nobody_back() -> None:
