@@ -227,6 +227,25 @@ def test_they_may_be_opened_all_the_same(held: tuple[Workshop, Adjudication, Cli
     assert Adjudication.objects.exclude(other_group=None).exists()
 
 
+def test_a_criterion_that_one_group_found_faulty_is_no_conflict_between_groups(
+    held: tuple[Workshop, Adjudication, Client],
+) -> None:
+    workshop, row, client = held
+    other = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group B", annotators=1)
+    batch = make_batch(other)
+    for work in Assignment.objects.filter(batch=batch):
+        decide(work, "met")
+    faulty, ruled = row.criteria
+    rule(client, row, faulty, "faulty", "It asks for two things.")
+    rule(client, row, ruled, "not_met")
+    client.post(f"/work/adjudications/{row.public_id}/finish/")
+    for each in (workshop.batch, batch):
+        services.close_batch(batch=each, at=timezone.now())
+    sent = {"group": workshop.group.public_id, "other": other.public_id}
+    assert signed_in(workshop.admin).post(f"/b/{workshop.benchmark.slug}/conflicts/", sent).status_code == 302
+    assert Adjudication.objects.exclude(other_group=None).get(response=row.response).criteria == [ruled]
+
+
 def conflicts(number: int) -> Workshop:
     workshop = build_workshop(annotators_per_item=2, responses=number)
     strict = workshop.annotator

@@ -78,12 +78,12 @@ def observe(areas: Sequence[Area], *, jobs: int, cpu_seconds: int) -> None:
     while groups or running:
         while groups and slots:
             files, slot = groups.pop(0), slots.pop()
-            part = FOLDER / f"part-{slot}"
+            part = FOLDER / f"part-{_database(slot)}"
             part.unlink(missing_ok=True)
             process = processes.start(
                 partial(processes.observe_tests, modules, files, part),
                 database=_database(slot),
-                log=FOLDER / f"observe-{slot}.log",
+                log=FOLDER / f"observe-{_database(slot)}.log",
                 cpu_seconds=cpu_seconds,
             )
             running[process] = (slot, files, part)
@@ -111,6 +111,10 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     """The mutants that nobody can tell from the code: (id, before, after), and why."""
     with (Path(__file__).parent / "equivalent.csv").open(newline="", encoding="utf-8") as file:
         return {(row["id"], row["before"], row["after"]): row["why"] for row in csv.DictReader(file)}
+
+
+def _failure(slot: int) -> Path:
+    return FOLDER / f"failure-{_database(slot)}"
 
 
 class Table:
@@ -160,11 +164,11 @@ def judge_all(
                 say(f"{NO_TEST}: {described(mutant)}")
                 continue
             slot = slots.pop()
-            (FOLDER / f"failure-{slot}").unlink(missing_ok=True)
+            (_failure(slot)).unlink(missing_ok=True)
             process = processes.start(
-                partial(processes.judge, mutant.id, tests, FOLDER / f"failure-{slot}"),
+                partial(processes.judge, mutant.id, tests, _failure(slot)),
                 database=_database(slot),
-                log=FOLDER / f"judge-{slot}.log",
+                log=FOLDER / f"judge-{_database(slot)}.log",
                 cpu_seconds=int(30 + 5 * most_seconds),
             )
             running[process] = (slot, area, mutant, tests, time.monotonic())
@@ -180,7 +184,7 @@ def judge_all(
         slot, area, mutant, tests, begun = running.pop(process)
         slots.add(slot)
         processes.end(process)
-        failure = FOLDER / f"failure-{slot}"
+        failure = _failure(slot)
         by, _, error = failure.read_text().partition("\n") if failure.exists() else ("", "", "")
         code = os.waitstatus_to_exitcode(status)
         result = SURVIVED if code == 0 else TIMED_OUT if code < 0 else KILLED
@@ -221,19 +225,19 @@ def main() -> None:
     observe(areas, jobs=arguments.jobs, cpu_seconds=3600)
     if arguments.observe:
         return
-    table = Table(FOLDER / f"{arguments.seed}.csv")
     again = set(filter(None, arguments.again.split(",")))
-    work, known = [], equivalents()
+    known = equivalents()
     for area in areas:
+        table = Table(FOLDER / f"{arguments.seed}-{area.name}.csv")
+        work = []
         for mutant in drawn(area, seed=arguments.seed, size=arguments.size):
             row = table.rows.get(mutant.id)
             if why := known.get((mutant.id, mutant.before, mutant.after)):
                 table.enter(area, mutant, result=EQUIVALENT, note=why)
             elif row is None or mutant.id in again or row["result"] in again:
                 work.append((area, mutant))
-    judge_all(work, table, jobs=arguments.jobs, most_seconds=arguments.seconds, minutes=arguments.minutes)
-    for area in areas:
-        counts = Counter(row["result"] for row in table.rows.values() if row["area"] == area.name)
+        judge_all(work, table, jobs=arguments.jobs, most_seconds=arguments.seconds, minutes=arguments.minutes)
+        counts = Counter(row["result"] for row in table.rows.values())
         say(f"{area.name}: " + ", ".join(f"{number} {result}" for result, number in counts.most_common()))
 
 

@@ -17,7 +17,7 @@ from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, Ke
 from annotation.qualification.gold import gold_due, hold_back_by_gold
 from annotation.selectors.eligibility import eligibility_of
 from annotation.selectors.ratings import group_ratings
-from annotation.services.slots import settle_gold
+from annotation.services.slots import claim_next, settle_gold
 from rubrics.models import Benchmark, BenchmarkRole, Response
 from tests.factories import (
     BenchmarkFactory,
@@ -124,19 +124,30 @@ def test_gold_has_the_same_places_in_a_copy_of_the_study(order: str) -> None:
         for scene in scenes
     ]
     assert copies[0] == copies[1]
+    if order == "shuffled":  # and the places of one annotator say nothing about those of another
+        one, two = ([n for n, row in enumerate(queue) if row[0] == "gold"] for queue in copies[0])
+        assert one != two
 
 
 def test_gold_may_be_anywhere_in_the_queue() -> None:
-    """Over many seeds every third of the queue holds about a third of the gold items."""
+    """Over many seeds every third of the queue holds about a third of the gold items, and half are drawn for a check.
+
+    Half, because half of the batch's other work is: 60 expected; outside 40 to 80 by chance with probability 2e-4.
+    """
     scene = Scene(order="shuffled")
     thirds = [0, 0, 0]
+    to_check = 0
     for seed in range(60):
-        group = ExpertGroupFactory(benchmark=scene.benchmark, annotators=1)
-        batch = make_batch(group, gold_per_annotator=2, order="shuffled", seed=seed)
-        for place in Assignment.objects.filter(batch=batch, purpose="gold").values_list("position", flat=True):
-            thirds[(place - 1) * 3 // 12] += 1
+        group = ExpertGroupFactory(benchmark=scene.benchmark, annotators=1, checkers=1)
+        batch = make_batch(
+            group, gold_per_annotator=2, order="shuffled", seed=seed, check_policy="sample", check_fraction=0.5
+        )
+        for row in Assignment.objects.filter(batch=batch, purpose="gold"):
+            thirds[(row.position - 1) * 3 // 12] += 1
+            to_check += row.to_check
     assert sum(thirds) == 120
     assert min(thirds) >= 22  # 40 expected; fewer than 22 by chance with probability below 1e-3
+    assert 40 <= to_check <= 80
 
 
 def what_shows(user: User, row: Assignment) -> list[str]:
@@ -324,6 +335,18 @@ def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:
             Assignment.objects.create(batch=pool, annotator=scene.one, position=number, **_ordinary(scene, number))
     assert sorted(taken) == sorted(row.response_id for row in scene.gold)
     assert gold_due(annotator=scene.one, batch=pool, at=timezone.now()) is None
+
+
+def test_gold_from_a_pool_is_leased_as_long_as_other_work() -> None:
+    scene = Scene(strategy="pool", lease_hours=4)
+    at = timezone.now()
+    leases = set()
+    for _number in range(12):
+        row = claim_next(annotator=scene.one, batch=scene.batch, at=at)
+        assert row is not None
+        leases.add((row.purpose, row.lease_until))
+        decide(row)
+    assert leases == {(purpose, at + timedelta(hours=4)) for purpose in ("work", "gold")}
 
 
 def _ordinary(scene: Scene, number: int) -> dict[str, Any]:
