@@ -138,6 +138,8 @@ def test_every_save_is_on_record_with_who_made_it(workshop: Workshop, client: Cl
         ({"client_id": "mine"}, 400),
         ({"evidence": "{"}, 400),
         ({"evidence": ["text"]}, 400),
+        ({"evidence": [["start", "end"]]}, 400),
+        ({"evidence": [{"start": 0, "end": 5, "colour": "red"}]}, 400),
         ({"status": "accepted"}, 400),
         ({"outcome": None}, 400),
     ],
@@ -163,7 +165,13 @@ def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Works
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", ["[]", "{", "{}", '{"decisions": [], "have": "", "seconds": 1}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("[]", "{", "{}", '{"decisions": [], "have": "", "seconds": 1}', '{"decisions": 1}', '{"decisions": {}}'),
+        '{"decisions": 1, "have": ""}',
+    ],
+)
 def test_a_request_that_no_page_sends_is_refused(workshop: Workshop, client: Client, body: str) -> None:
     for endpoint in ("decisions", "submit", "time"):
         url = f"/work/{workshop.queue()[0].public_id}/{endpoint}/"

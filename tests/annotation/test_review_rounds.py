@@ -275,6 +275,20 @@ def test_an_amendment_of_returned_work_is_shown_again_until_the_annotator_follow
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 0, 1, 1]
 
 
+def test_a_returned_check_is_read_with_the_amendments_of_earlier_rounds_alone(checked: Workshop) -> None:
+    client, own, row = signed_in(checked.checker), signed_in(checked.annotator), work_of(checked)
+    first, second, third = services.criteria_of(row)[:3]
+    url = f"/work/checks/{row.public_id}/"
+    for number, criterion in ((1, first), (2, second), (3, third)):
+        amend(client, work_of(checked), criterion, "not_met", "No dose is given.")
+        assert client.post(f"{url}return/?round={number}", {"note": "Again."}).status_code == 302
+        assert submit(own, work_of(checked)).status_code == 200
+        claim(checked)
+    page = client.get(f"{url}?round=2").content.decode()
+    assert "in round 1" in row_of(page, first)
+    assert "in round 3" not in row_of(page, third)
+
+
 def test_an_adjudicator_reads_what_was_asked_answered_and_changed_after_review() -> None:
     workshop = build_workshop(annotators_per_item=2, check_policy="all", criteria=3)
     response = workshop.queue()[0].response_id

@@ -470,14 +470,15 @@ def test_the_trail_says_who_gave_work_back(client: Client) -> None:
 
 
 def test_work_from_before_there_were_slots_gets_one_when_it_goes_back() -> None:
-    workshop = build_workshop(responses=1)
-    row = Assignment.objects.get()
-    Assignment.objects.update(slot=None)
-    Slot.objects.all().delete()
+    workshop = build_workshop(responses=2)
+    row = workshop.queue()[0]
+    Assignment.objects.filter(pk=row.pk).update(slot=None)
+    Slot.objects.filter(pk=row.slot_id).delete()
     slots.release(assignments=[row], by=workshop.admin, at=NOW)
-    assert (
-        taken(next(u for u in workshop.people() if u != row.annotator), workshop.batch).response_id == row.response_id
-    )
+    assert Slot.objects.get(item__response=row.response_id).number == 1  # of this response, whatever others have
+    other = workshop.people()[1]
+    decide(workshop.queue(other)[0])
+    assert taken(other, workshop.batch).response_id == row.response_id
 
 
 # Plans ----------------------------------------------------------------------------------------------------------------

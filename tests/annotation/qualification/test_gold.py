@@ -263,6 +263,7 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert "0.333" in admin_client.get(page).content.decode()
     assert admin_client.post(f"{page}lift/", {"reason": " "}).status_code == 422
     assert admin_client.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
+    assert admin_client.post(f"{page}lift/", {"reason": "Once more."}).status_code == 422
     assert eligibility_of(scene.one, scene.group).may_get_work
     decide(untouched, "met")
     assert hold_back_by_gold(at=later(120)) == 0
