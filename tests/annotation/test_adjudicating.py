@@ -200,12 +200,6 @@ def test_opening_conflicts_between_groups_reports_those_still_open_within(
         decide(work, "met")
     for each in (workshop.batch, batch):
         services.close_batch(batch=each, at=timezone.now())
-    # That a third group has a conflict is nobody's concern here.
-    third = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group C", annotators=2)
-    make_batch(third, annotators_per_item=2)
-    for number, work in enumerate(Assignment.objects.filter(batch__group=third, response=row.response_id)):
-        decide(work, *(["met", "met", "met"] if number else ["not_met", "met", "met"]))
-    assert Adjudication.objects.filter(group=third).exists()
     admin = signed_in(workshop.admin)
     url = f"/b/{workshop.benchmark.slug}/conflicts/"
     sent = {"group": workshop.group.public_id, "other": other.public_id}

@@ -352,6 +352,23 @@ def test_researchers_read_and_do_not_write_and_see_no_names(workshop: Workshop) 
             assert outsider.get(f"{base}/{path}").status_code == 404
 
 
+def test_ids_of_another_benchmark_are_missing_under_the_address_of_ones_own(workshop: Workshop) -> None:
+    other = build_workshop()
+    client = Client()
+    client.force_login(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}"
+    for own, foreign in (
+        (f"groups/{workshop.group.public_id}/", f"groups/{other.group.public_id}/"),
+        (f"batches/{workshop.batch.public_id}/", f"batches/{other.batch.public_id}/"),
+    ):
+        assert client.get(f"{base}/{own}").status_code == 200
+        assert client.get(f"{base}/{foreign}").status_code == 404
+    for group in (workshop.group, other.group):
+        membership = group.memberships.get(user=other.annotator if group is other.group else workshop.annotator)
+        page = f"{base}/groups/{workshop.group.public_id}/members/{membership.pk}/"
+        assert client.post(page, {"active": "0"}).status_code == (404 if group is other.group else 302)
+
+
 def test_admin_pages_cost_the_same_at_any_size() -> None:
     counts = []
     for size in (2, 9):

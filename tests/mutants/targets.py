@@ -40,6 +40,7 @@ AREAS = (
             "tests/validation/*/test_*api.py",
             "tests/validation/*/test_*queue.py",
             "tests/validation/pairs/test_a*.py",
+            "tests/validation/sets/test_*.py",
             "tests/scoring/test_pages.py",
             "tests/scoring/test_api.py",
             "tests/agreement/reports/test_reports.py",

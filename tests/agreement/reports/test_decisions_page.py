@@ -153,7 +153,7 @@ def test_each_row_says_which_physician_decided_what(study: Study, report: Report
 
 
 def test_a_group_is_called_checked_only_where_a_secondary_check_was_held(study: Study, report: Report) -> None:
-    """Of both groups only A had one: in B work was returned and none was accepted. Names in parameters and files stay."""
+    """Of both groups only A had one: in B work was returned, none accepted. Names in parameters and files stay."""
     for group, result, note in (("A", "accepted", ""), ("B", "returned", "Again, please.")):
         work = Assignment.objects.filter(batch__group=study.groups[group]).order_by("pk").first()
         assert work is not None

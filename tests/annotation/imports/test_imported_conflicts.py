@@ -323,6 +323,7 @@ def test_rulings_still_count_where_the_adjudication_is_opened_again(benchmark: B
     assert final("a") == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
     load(tmp_path, rows("P3", {"a": "  -"}))
     assert queue() == {"a": [1, 2, 3]}
+    assert Adjudication.objects.get().agreement == 0  # they agree on none of the three
     assert final("a") == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
     assert faulty_pairs(benchmark).criterion.tolist() == [second]
     # A ruling that is changed meanwhile counts once the adjudication is finished again.
@@ -370,8 +371,9 @@ def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benc
 
 @pytest.mark.slow
 def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: Benchmark, tmp_path: Path) -> None:
-    load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"}))
-    load(tmp_path, rows("Q1", {"a": "+++", "c": "+++"}), group="B")
+    load(tmp_path, rows("P1", {"a": "+++", "b": "+++", "d": "+++"}) + rows("P2", {"a": "-++", "b": "-++", "d": "+++"}))
+    load(tmp_path, rows("Q1", {"a": "+++", "c": "+++", "d": "+++"}), group="B")
+    load(tmp_path, rows("R1", {"d": "+++"}) + rows("R2", {"d": "-++"}), group="C")  # C alone has a conflict on d
     output = open_conflicts()
     assert (
         "A and B: 0 conflicts on 0 responses; left for later: 1 response with open conflicts within a group" in output

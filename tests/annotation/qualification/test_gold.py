@@ -291,6 +291,29 @@ def test_the_admins_of_the_benchmark_are_told_by_pseudonym_who_is_held_back() ->
     assert not {name for name in (scene.one.name, scene.one.email) if name in page}
 
 
+def test_an_admin_holds_a_member_back_with_a_reason() -> None:
+    scene = Scene(gold_per_annotator=0)
+    client = Client()
+    client.force_login(scene.admin)
+    member = Membership.objects.get(group=scene.group, user=scene.one)
+    page = f"/b/{scene.benchmark.slug}/quality/{member.pk}/hold/"
+    assert client.post(page, {"reason": " "}).status_code == 422
+    assert eligibility_of(scene.one, scene.group).may_get_work
+    assert client.post(page, {"reason": " On leave. "}).status_code == 302
+    assert eligibility_of(scene.one, scene.group).reason == "withheld"
+    assert client.post(page, {"reason": "Once more."}).status_code == 422
+    assert Membership.objects.get(pk=member.pk).withheld_reason == "On leave."
+    assert eligibility_of(scene.two, scene.group).may_get_work
+
+
+def test_a_gold_item_that_is_out_of_use_is_given_to_nobody() -> None:
+    scene = Scene()
+    out, stays = (row.response_id for row in scene.gold)
+    KeyedResponse.objects.filter(response=out).update(active=False)
+    batch = make_batch(ExpertGroupFactory(benchmark=scene.benchmark, annotators=1), gold_per_annotator=2)
+    assert [row.response_id for row in Assignment.objects.filter(batch=batch, purpose="gold")] == [stays]
+
+
 def test_gold_above_the_mark_holds_nobody_back() -> None:
     scene = Scene()
     scene.mark(0.75, minimum=8)

@@ -17,7 +17,7 @@ from rubrics.editor.case_content import unready_content
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import open_findings
 from rubrics.editor.rules import AuthoringRules, rules_of
-from rubrics.models import AuthoringTime, Benchmark, Case, RevisionRequest
+from rubrics.models import AuthoringRole, AuthoringTime, Benchmark, Case, RevisionRequest
 from rubrics.navigation import todos
 from rubrics.services import give_authoring_role
 from rubrics.services.case_editing import suggested_key
@@ -280,6 +280,12 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
     member(group, user=author)
     ResponseFactory(case=case)
     make_batch(group)
+    # Whether others grade does not matter: an author who is in no group sees them.
+    other = UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=other, role="author")
+    theirs = Client()
+    theirs.force_login(other)
+    assert [row.key for row in theirs.get("/b/b/write/").context["rewordings"]] == ["faulty"]
     hidden = client.get("/b/b/write/")
     assert hidden.context["rewordings"] == [] and "Two things at once" not in hidden.text
 

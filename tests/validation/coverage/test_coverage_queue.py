@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from consilium.core.errors import Conflict
 from rubrics.editor.draft_content import DraftItem
-from rubrics.models import AuthoringRole, Rubric
+from rubrics.models import AuthoringRole, BenchmarkRole, Rubric
 from rubrics.services.drafts import save_first
 from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
@@ -92,6 +92,12 @@ def test_who_runs_the_benchmark_decides_nothing_even_as_an_author(loopback: Loop
     for path in ("rubric-coverage/decide/", f"rubric-coverage/decide/{question.public_id}/", "pairs/judge/"):
         assert signed_in(admin).get(f"/b/{slug}/{path}").status_code == 404, path
         assert signed_in(world.physicians[0]).get(f"/b/{slug}/{path}").status_code in (200, 302), path
+    former = UserFactory()
+    AuthoringRole.objects.create(benchmark=world.benchmark, user=former, role=AuthoringRole.Role.AUTHOR)
+    BenchmarkRole.objects.create(benchmark=world.benchmark, user=former, role="researcher", active=False)
+    assert signed_in(former).get(f"/b/{slug}/rubric-coverage/decide/{question.public_id}/").status_code == 200
+    AuthoringRole.objects.filter(user=former).update(active=False)
+    assert signed_in(former).get(f"/b/{slug}/rubric-coverage/decide/{question.public_id}/").status_code == 404
     assert list(open_by_benchmark(admin)) == []
 
 
