@@ -22,6 +22,7 @@ from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import (
     CandidateFactory,
+    CaseFactory,
     ExpertGroupFactory,
     ResponseFactory,
     UserFactory,
@@ -88,6 +89,18 @@ def test_an_amendment_needs_a_reason_keeps_the_decision_and_can_be_taken_back(ch
     assert group_ratings(checked.group, "first").outcome.tolist() == [1, 1, 1]
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 1, 1]
     assert Amendment.objects.get(criterion=second).outcome == ""  # taken back; the row stays for the record
+
+
+def test_a_criterion_of_another_rubric_is_not_amended(checked: Workshop) -> None:
+    decide(checked.queue()[0])
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    foreign = CaseFactory(benchmark=checked.benchmark, rubric=1).criteria.get()
+    sent = {"outcome": "not_met", "reason": "It names no dose."}
+    assert client.post(f"/work/checks/{row.public_id}/criteria/{foreign.pk}/", sent).status_code == 422
+    with pytest.raises(DomainError, match="not part of the work"):
+        services.amend(assignment=row, checker=checked.checker, criterion=foreign.pk, **sent, at=timezone.now())
+    assert not Amendment.objects.exists()
 
 
 @pytest.mark.parametrize("end", ["accept", "return"])

@@ -19,6 +19,7 @@ from accounts.models import User
 from annotation import services
 from annotation.models import Assignment, Decision
 from annotation.services.attention import record_attention, time_spent
+from consilium.core.errors import DomainError
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
 from tests.factories import decide
 
@@ -162,6 +163,15 @@ def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Works
     assert answer.result["status"] == "saved"
     saved = Decision.objects.get()
     assert (saved.outcome, saved.note) == ("met", "😀 a\ufffdb\ufffd")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [0, 0xD800, 0xDFFF])
+def test_a_service_refuses_what_the_database_cannot_store(workshop: Workshop, sign: int) -> None:
+    row = workshop.queue()[0]
+    change = services.DecisionInput(services.criteria_of(row)[0], "met", note=f"a{chr(sign)}b")
+    with pytest.raises(DomainError, match="incomplete character"):
+        services.save_decision(assignment=row, annotator=workshop.annotator, change=change, at=timezone.now())
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ from consilium.core.versioning import StaleSave
 from rubrics.acuity.scales import FOUR
 from rubrics.acuity.services import make_scale
 from rubrics.models import AcuityScale, Case, SourceLabel
-from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question, question
+from tests.annotation.labels.labels_world import Panel, build_panel, build_ward, give_out, level_question, question
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +86,19 @@ def test_the_form_makes_a_question_on_a_scale(panel: Panel) -> None:
     assert client.post(url, {**data, "scale": "five", "minimum_answers": "5"}).status_code == 302
     question = LabelQuestion.objects.select_related("scale").get(name="soon")
     assert (question.scale.name, question.minimum_answers) == ("five", 5)
+
+
+def test_pages_of_a_scale_and_of_another_benchmark_are_missing_for_a_question(panel: Panel) -> None:
+    client = signed_in(panel.admin)
+    other = build_ward()
+    plain = question(panel.benchmark, "plain")
+    assert client.get(f"/b/panel/labels/{plain.public_id}/").status_code == 200
+    for end in ("moves.csv", "rulings.csv"):
+        assert client.get(f"/b/panel/labels/{panel.question.public_id}/{end}").status_code == 200
+        assert client.get(f"/b/panel/labels/{plain.public_id}/{end}").status_code == 404
+    foreign = LabelQuestion.objects.filter(benchmark=other.benchmark).first()
+    assert foreign is not None
+    assert client.get(f"/b/panel/labels/{foreign.public_id}/").status_code == 404
 
 
 def test_a_question_keeps_its_scale_once_there_is_a_vote(panel: Panel) -> None:

@@ -373,6 +373,22 @@ def test_gold_from_a_pool_is_leased_as_long_as_other_work() -> None:
     assert leases == {(purpose, at + timedelta(hours=4)) for purpose in ("work", "gold")}
 
 
+def test_gold_from_a_pool_may_come_at_any_claim_of_the_share() -> None:
+    """One response and one gold item for one annotator: over twelve seeds either comes first."""
+    benchmark: Benchmark = BenchmarkFactory()
+    case = CaseFactory(benchmark=benchmark, rubric=4)
+    gold, _work = (ResponseFactory(case=case, candidate=CandidateFactory(benchmark=benchmark)) for _ in range(2))
+    key(gold, "met", "met", "not_met", "not_met")
+    first = set()
+    for seed in range(12):
+        group = ExpertGroupFactory(benchmark=benchmark, annotators=1)
+        batch = make_batch(group, strategy="pool", gold_per_annotator=1, seed=seed)
+        row = claim_next(annotator=group.memberships.get().user, batch=batch, at=timezone.now())
+        assert row is not None
+        first.add(row.purpose)
+    assert first == {"work", "gold"}
+
+
 def _ordinary(scene: Scene, number: int) -> dict[str, Any]:
     response = Response.objects.filter(case__benchmark=scene.benchmark, key=None).order_by("pk")[number]
     return {"case": response.case, "response": response, "rubric": response.case.rubrics.get()}

@@ -129,6 +129,17 @@ def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(world: Writin
     assert not graders & set(WritingTask.objects.values_list("case_id", "writer_id"))
 
 
+@pytest.mark.slow
+def test_a_batch_that_needs_those_who_are_to_write_says_so(world: WritingWorld) -> None:
+    world.give_out(writers_per_case=2)
+    with pytest.raises(DomainError, match="2 annotators still have to write a response to its case"):
+        plan_batch(
+            group=world.group,
+            terms=BatchTerms(title="Grade", check_policy="none", seed=1, annotators_per_item=2),
+            filter=ResponseFilter(),
+        )
+
+
 @pytest.mark.parametrize(
     ("terms", "sentence"),
     [

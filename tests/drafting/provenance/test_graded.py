@@ -174,3 +174,6 @@ def test_who_sees_them(client: Client) -> None:
     assert rows(client, world) == []
     client.force_login(world.admin)
     assert len(rows(client, world)) == 2
+    factories.BenchmarkFactory(admin=world.admin, slug="other")
+    foreign = f"/b/other/suggestions/{world.suggestions[0].public_id}/"
+    assert client.get(foreign).status_code == 404, "a suggestion is missing in a benchmark that is not its own"

@@ -13,6 +13,7 @@ from django.utils import timezone, translation
 
 from accounts.identity import opaque_name
 from accounts.models import PhysicianProfile, User
+from annotation.services import set_member_active
 from rubrics.editor.case_content import unready_content
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import open_findings
@@ -288,6 +289,8 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
     assert [row.key for row in theirs.get("/b/b/write/").context["rewordings"]] == ["faulty"]
     hidden = client.get("/b/b/write/")
     assert hidden.context["rewordings"] == [] and "Two things at once" not in hidden.text
+    set_member_active(membership=group.memberships.get(user=author), active=False)
+    assert [row.key for row in client.get("/b/b/write/").context["rewordings"]] == ["faulty"]
 
 
 @pytest.mark.slow
