@@ -78,6 +78,16 @@ def drawn(seed: int, *, annotators: int, instances: int, each: float, judge_nois
 
 
 @pytest.mark.parametrize(
+    "wrong", [{"epsilon": -0.01}, {"epsilon": 1.0}, {"q": 0.0}, {"q": 1.0}, {"minimum": 1}], ids=repr
+)
+def test_terms_outside_their_range_are_refused(wrong: dict[str, float]) -> None:
+    labels = {name: {"a": True, "b": False} for name in "ABC"}
+    run(labels, {"a": 1, "b": 0}, epsilon=0.0, q=0.01, minimum=2)
+    with pytest.raises(ValueError, match="lies in"):
+        run(labels, {"a": 1, "b": 0}, **wrong)
+
+
+@pytest.mark.parametrize(
     ("seed", "judge_noise", "epsilon"), [(1, 0.1, 0.2), (2, 0.3, 0.2), (3, 0.25, 0.1), (4, 0.5, 0.15)]
 )
 def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon: float) -> None:

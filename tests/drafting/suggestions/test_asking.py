@@ -13,7 +13,7 @@ from rubrics.models import AuthoringRole, BenchmarkRole
 from tests.documents.cited_documents import add_document
 from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
 from tests.drafting.runs.test_run_pages import recipe_of
-from tests.factories import BenchmarkFactory, UserFactory
+from tests.factories import UserFactory
 from tests.scoring.pipelines.verdict_chain import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -81,13 +81,7 @@ def test_an_author_asks_for_one_case_and_not_twice(
     assert DraftingRun.objects.count() == 2
 
 
-def test_without_a_recipe_for_authors_nobody_asks(
-    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
-) -> None:
+def test_without_a_recipe_for_authors_nobody_asks(nursery: DraftingWorld, client: Client) -> None:
     client.force_login(author_of(nursery))
-    # Another benchmark has one.
-    DraftingTerms.objects.create(benchmark=BenchmarkFactory(), recipe=recipe_of(nursery, scripted.url))
-    editor = client.get(f"/b/nursery/write/{nursery.cases[0].public_id}/")
-    assert editor.status_code == 200 and "/suggestions/" not in editor.content.decode()
     assert "This benchmark has no recipe for authors." in ask(client, nursery)
     assert not DraftingRun.objects.exists()
