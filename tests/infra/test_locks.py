@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
-from consilium.core.locks import RowLock, WorkerLock, lock_exclusive, lock_shared, worker_lock, worker_lock_is_free
+from consilium.core.locks import (
+    RowLock,
+    WorkerLock,
+    lock_exclusive,
+    lock_exclusive_within,
+    lock_shared,
+    worker_lock,
+    worker_lock_is_free,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FUNCTION = re.compile(r"pg_(try_)?advisory", re.IGNORECASE)
@@ -83,3 +93,30 @@ def test_the_triggers_in_the_database_take_the_lock_of_the_enum(table: str) -> N
         sources = [source for (source,) in cursor.fetchall()]
     assert len(sources) == 1
     assert f"pg_advisory_xact_lock({RowLock.BENCHMARK_PEOPLE:d}, " in sources[0]
+
+
+def other_connection() -> Any:
+    database = connection.get_connection_params()
+    return psycopg.connect(**{name: database[name] for name in ("host", "user", "dbname")}, autocommit=False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_waiting_for_a_lock_ends_after_the_given_time_and_the_transaction_goes_on() -> None:
+    with other_connection() as other, transaction.atomic():
+        other.execute("SELECT pg_advisory_xact_lock(1002, 7)")
+        assert lock_exclusive_within(RowLock.BATCH, 7, seconds=0.05) is False
+        assert lock_exclusive_within(RowLock.BATCH, 8, seconds=0.05) is True
+        assert held_locks() == {(1002, 8, 2, "ExclusiveLock")}
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('lock_timeout')")
+            assert cursor.fetchone() == ("0",)  # the rest of the transaction waits as long as others do
+
+
+@pytest.mark.django_db(transaction=True)
+def test_any_other_error_while_waiting_for_a_lock_is_raised() -> None:
+    with other_connection() as other, transaction.atomic():
+        other.execute("SELECT pg_advisory_xact_lock(1002, 7)")
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = '50ms'")
+        with pytest.raises(OperationalError, match="statement timeout"):
+            lock_exclusive_within(RowLock.BATCH, 7, seconds=60)
