@@ -66,7 +66,12 @@ def test_a_set_is_missing_for_a_reviewer_of_one_of_its_cases(
 ) -> None:
     """A researcher who also reviews, until they have decided; another researcher reads it all the time."""
     run = nursery.run(scripted.url)
-    for options in ({"name": "Drafted", "run": run.public_id}, {"name": "Gold", "track": "gold"}):
+    elsewhere = replace(nursery, cases=nursery.cases[1:]).run(scripted.url)  # without the case
+    for options in (
+        {"name": "Drafted", "run": run.public_id},
+        {"name": "Elsewhere", "run": elsewhere.public_id},
+        {"name": "Gold", "track": "gold"},
+    ):
         call_command("rubric_set", benchmark="nursery", stdout=io.StringIO(), **options)
     writer, reviewer, other = UserFactory(), UserFactory(), UserFactory()
     for user in (reviewer, other):
@@ -87,6 +92,7 @@ def test_a_set_is_missing_for_a_reviewer_of_one_of_its_cases(
     assert statuses(reviewer, "Drafted") == {200}
     send_to_review(rubric=rubric, note="Clearer", by=writer, at=timezone.now(), notify=False)
     assert statuses(reviewer, "Drafted") == {404} and statuses(reviewer, "Gold") == {200}
+    assert statuses(reviewer, "Elsewhere") == {200}
     assert statuses(other, "Drafted") == {200}
     return_draft(rubric=rubric, reviewer=reviewer, comment="Shorter.", item_comments={}, at=timezone.now())
     assert statuses(reviewer, "Drafted") == {200}
