@@ -88,6 +88,13 @@ def test_a_judge_without_errors_changes_nothing_and_one_that_always_errs_turns_a
     assert [pair.turned.value for pair in contrary.neighbours] == [1, 1, 1]
 
 
+def test_a_response_with_fewer_than_k_criteria_counts_for_nothing():
+    alone = propagate([("one", [20, 25], [30, 30])], ErrorRates(1, 1), 10, draws=20).cacs["one"]
+    beside = propagate([("one", [20, 25, 2], [30, 30, 3])], ErrorRates(1, 1), 10, draws=20).cacs["one"]
+    assert beside.judged.value == pytest.approx(alone.judged.value)
+    assert beside.bias.value == pytest.approx(0, abs=1e-9)
+
+
 def test_what_has_no_value_says_why():
     simulation = propagate(
         [("short", [2, 1], [3, 3]), ("long", [20], [30]), ("level", [20], [30])], RATES, 10, draws=50

@@ -92,6 +92,18 @@ def test_the_variance_of_labels_is_that_of_a_sample():
     assert estimates.label_variance == pytest.approx(np.var(y, ddof=1), abs=1e-12)
 
 
+def test_a_scale_multiplies_values_and_its_square_variances():
+    rng = np.random.default_rng(8)
+    sums = of([*rng.random(12), *[NAN] * 28], rng.random(40))
+    plain, scaled = (prediction_powered(sums, scale=scale)[0] for scale in (1, 100))
+    for name in ("powered", "physicians", "judge"):
+        one, other = getattr(plain, name), getattr(scaled, name)
+        assert (other.value, other.low, other.high) == pytest.approx((100 * one.value, 100 * one.low, 100 * one.high))
+    assert scaled.label_variance == pytest.approx(10_000 * plain.label_variance)
+    assert scaled.residual_variance == pytest.approx(10_000 * plain.residual_variance)
+    assert (scaled.power, scaled.width_ratio) == pytest.approx((plain.power, plain.width_ratio))
+
+
 def test_responses_to_one_case_count_as_one_unit():
     """Every response twice over changes no estimate and no interval, only n."""
     rng = np.random.default_rng(7)
