@@ -254,6 +254,33 @@ def conflicts(number: int) -> Workshop:
     return workshop
 
 
+def test_the_list_begins_with_what_one_holds_and_ends_with_what_one_released_oneself() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=2)
+    strict = workshop.annotator
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        differ = 2 if row.response_id == workshop.queue()[0].response_id else 1
+        decide(row, *(["not_met"] * differ if row.annotator == strict else ["met"] * differ), "met")
+    low, high = Adjudication.objects.order_by("agreement").values_list("public_id", flat=True)
+    first, second = workshop.adjudicator, member(workshop.group, "adjudicator")
+
+    def listed(user: User) -> list[str]:
+        return [row["id"] for row in signed_in(user).get("/api/v1/work/adjudications/").json()["results"]]
+
+    assert listed(first) == listed(second) == [low, high]
+    assert signed_in(first).post(f"/work/adjudications/{high}/claim/").status_code == 302
+    assert listed(first) == [high, low]
+    signed_in(first).post(f"/work/adjudications/{high}/release/")
+    signed_in(first).post(f"/work/adjudications/{low}/claim/")
+    signed_in(first).post(f"/work/adjudications/{low}/release/")
+    other = Adjudication.objects.get(public_id=low)
+    assert other.adjudicator is None
+    # Both were released by the first adjudicator, which changes nothing for the second; nor does a part of the second.
+    assert signed_in(second).post(f"/work/adjudications/{low}/claim/").status_code == 302
+    signed_in(second).post(f"/work/adjudications/{low}/release/")
+    assert listed(first) == [low, high]
+    assert listed(second) == [high, low]
+
+
 def test_the_list_names_a_batch_only_where_one_alone_has_the_response() -> None:
     workshop = conflicts(1)
     client, url = signed_in(workshop.adjudicator), "/api/v1/work/adjudications/"

@@ -134,6 +134,8 @@ def test_every_save_is_on_record_with_who_made_it(workshop: Workshop, client: Cl
         ({"evidence": [{"start": 0, "end": 5, "quote": "other"}]}, 200),
         ({"note": "x" * 5001}, 200),
         ({"version": -1}, 400),
+        ({"criterion": 0}, 400),
+        ({"criterion": 2**31}, 400),
         ({"version": 2**40}, 400),
         ({"version": True}, 400),
         ({"client_id": "mine"}, 400),

@@ -81,6 +81,7 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     assert signed_in(UserFactory()).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 404
     group = ExpertGroupFactory(benchmark=world.benchmark)
     assert signed_in(member(group)).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 302
+    assert signed_in(UserFactory()).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 404
 
 
 def test_who_runs_the_benchmark_decides_nothing_even_as_an_author(loopback: Loopback) -> None:
