@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import os
 import random
@@ -59,19 +60,18 @@ class Observations:
             for file in shared & {test.split("::")[0] for test in tests}:
                 tests.update(by_file[file])
 
-    def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that reach a mutant and pass without it, the quickest first."""
+    def tests_of(self, mutant: Mutant, *, most_seconds: float) -> list[str]:
+        """The tests that reach a mutant and pass without it: the quickest, of ``most_seconds`` together."""
         tests = set().union(*(self._tests[mutant.module, line] for line in mutant.lines)) - self.failing
-        return sorted(tests, key=lambda test: (self.seconds[test], test))
+        quickest = sorted(tests, key=lambda test: (self.seconds[test], test))
+        together = list(itertools.accumulate(self.seconds[test] for test in quickest))
+        return [test for n, test in enumerate(quickest) if n == 0 or together[n] <= most_seconds]
 
 
 def observe(areas: Sequence[Area], *, jobs: int, cpu_seconds: int) -> None:
     """Run the tests of each area's modules once, file by file, and note which statements each test reaches."""
     modules = [module for area in AREAS for module in modules_of(area)]
-    wanted: dict[str, None] = {}
-    for area in areas:
-        wanted |= dict.fromkeys(tests_of(area))
-    todo = [file for file in wanted if not _observed(file).exists()]
+    todo = [file for file in dict.fromkeys(file for area in areas for file in tests_of(area)) if _is_new(file)]
     groups = [todo[number : number + 12] for number in range(0, len(todo), 12)]
     running: dict[int, tuple[int, list[str], Path]] = {}
     slots = set(range(jobs))
@@ -97,6 +97,12 @@ def observe(areas: Sequence[Area], *, jobs: int, cpu_seconds: int) -> None:
         for file, lines in rows.items():
             _observed(file).write_text("".join(f"{line}\n" for line in lines))
         say(f"{sum(map(len, rows.values()))} tests of {len(files)} files observed, exit {status}")
+
+
+def _is_new(file: str) -> bool:
+    """Whether a file with tests was not observed since it was changed."""
+    before = _observed(file)
+    return not before.exists() or before.stat().st_mtime < (ROOT / file).stat().st_mtime
 
 
 def _observed(file: str) -> Path:
@@ -129,8 +135,8 @@ class Table:
 
     def enter(self, area: Area, mutant: Mutant, **values: object) -> None:
         """Keep the result of a mutant."""
-        told = {name: str(getattr(mutant, name)) for name in ("id", "line", "operator", "before", "after")}
-        row = {"area": area.name, **told, **{name: str(value) for name, value in values.items()}}
+        what = {name: str(getattr(mutant, name)) for name in ("id", "line", "operator", "before", "after")}
+        row = {"area": area.name, **what, **{name: str(value) for name, value in values.items()}}
         self.rows[mutant.id] = row
         draft = self._path.with_suffix(".new")
         with draft.open("w", newline="", encoding="utf-8") as file:
@@ -141,9 +147,18 @@ class Table:
 
 
 def judge_all(
-    work: Iterable[tuple[Area, Mutant]], table: Table, *, jobs: int, most_seconds: float, minutes: float
+    work: Iterable[tuple[Area, Mutant]],
+    table: Table,
+    by: Sequence[str] = (),
+    *,
+    jobs: int,
+    most_seconds: float,
+    minutes: float,
 ) -> None:
-    """Judge each mutant and enter the result. ``most_seconds``: of tests' CPU time for one mutant."""
+    """Judge each mutant, by the tests that reach it or by those given, and enter the result.
+
+    ``most_seconds``: of tests' CPU time for one mutant.
+    """
     observations = Observations()
     stop = time.monotonic() + minutes * 60
     waiting = list(work)
@@ -152,19 +167,13 @@ def judge_all(
     while waiting or running:
         while waiting and slots and time.monotonic() < stop:
             area, mutant = waiting.pop(0)
-            tests: list[str] = []
-            used = 0.0
-            for test in observations.tests_of(mutant):
-                used += observations.seconds[test]
-                if used > most_seconds and tests:
-                    break
-                tests.append(test)
+            tests = list(by) or observations.tests_of(mutant, most_seconds=most_seconds)
             if not tests:
                 table.enter(area, mutant, result=NO_TEST)
                 say(f"{NO_TEST}: {described(mutant)}")
                 continue
             slot = slots.pop()
-            (_failure(slot)).unlink(missing_ok=True)
+            _failure(slot).unlink(missing_ok=True)
             process = processes.start(
                 partial(processes.judge, mutant.id, tests, _failure(slot)),
                 database=_database(slot),
@@ -185,14 +194,14 @@ def judge_all(
         slots.add(slot)
         processes.end(process)
         failure = _failure(slot)
-        by, _, error = failure.read_text().partition("\n") if failure.exists() else ("", "", "")
+        test, _, error = failure.read_text().partition("\n") if failure.exists() else ("", "", "")
         code = os.waitstatus_to_exitcode(status)
         result = SURVIVED if code == 0 else TIMED_OUT if code < 0 else KILLED
-        if result == KILLED and not by:
-            by = "collection" if code in (2, 4) else f"exit {code}"
+        if result == KILLED and not test:
+            test = "collection" if code in (2, 4) else f"exit {code}"
         seconds = round(time.monotonic() - begun)
         error = " ".join(error.split())[:200]
-        table.enter(area, mutant, result=result, by=by, error=error, tests=len(tests), seconds=seconds)
+        table.enter(area, mutant, result=result, by=test, error=error, tests=len(tests), seconds=seconds)
         say(f"{result} after {seconds} s, {len(tests)} tests: {described(mutant)}")
 
 
@@ -216,13 +225,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="CPU time of tests for one mutant")
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no mutant after so long")
     parser.add_argument("--observe", action="store_true", help="only note which statements each test reaches")
-    parser.add_argument("--again", default="", help="judge anew: a result such as survived, or ids")
+    parser.add_argument("--again", default="", help="judge anew: results or ids, with commas between them")
+    parser.add_argument("--by", nargs="*", default=[], help="judge them by these tests alone: files or ids of tests")
     arguments = parser.parse_args()
     areas = [area for area in AREAS if area.name in arguments.areas.split(",")]
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.chdir(ROOT)
     processes.import_libraries()
-    observe(areas, jobs=arguments.jobs, cpu_seconds=3600)
+    if not arguments.by:
+        observe(areas, jobs=arguments.jobs, cpu_seconds=3600)
     if arguments.observe:
         return
     again = set(filter(None, arguments.again.split(",")))
@@ -234,9 +245,10 @@ def main() -> None:
             row = table.rows.get(mutant.id)
             if why := known.get((mutant.id, mutant.before, mutant.after)):
                 table.enter(area, mutant, result=EQUIVALENT, note=why)
-            elif row is None or mutant.id in again or row["result"] in again:
+            elif (row is None and not arguments.by) or not again.isdisjoint({mutant.id, row["result"] if row else ""}):
                 work.append((area, mutant))
-        judge_all(work, table, jobs=arguments.jobs, most_seconds=arguments.seconds, minutes=arguments.minutes)
+        limits = {"most_seconds": arguments.seconds, "minutes": arguments.minutes}
+        judge_all(work, table, arguments.by, jobs=arguments.jobs, **limits)
         counts = Counter(row["result"] for row in table.rows.values())
         say(f"{area.name}: " + ", ".join(f"{number} {result}" for result, number in counts.most_common()))
 
