@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
+from scoring.endpoint_trials.beside import TrialsBeside
 from scoring.endpoint_trials.jobs import TRIALS
 from scoring.judges.services import TRAININGS
 from scoring.pipelines.runs import PIPELINES
@@ -12,6 +13,8 @@ from scoring.pipelines.working import work_on_run
 from scoring.runs.services import SLICES
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
+
+TrialsBeside().connect()
 
 
 @shared_task(ignore_result=True)

@@ -13,11 +13,12 @@ from consilium.core.heartbeat import workers_seen
 from consilium.core.jobs import OPEN, JobStatus
 from rubrics.models import Benchmark
 from rubrics.services.worker_outages import newest_heartbeat
-from scoring.endpoint_trials.time_limit import seconds_left
+from scoring.endpoint_trials.time_limit import TIME_LIMIT, seconds_left
 from scoring.models import EndpointTrial
 
 # A free worker takes a trial sooner.
 LOOK_FOR_WORKERS_AFTER = timedelta(seconds=5)
+NO_WORKER_IS_FREE_AFTER = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,14 @@ def state_of(trial: EndpointTrial, *, at: datetime) -> TrialState:
         and not workers_seen(within_s=settings.WORKER_STALL_LIMIT_S).exists()
     )
     return TrialState(True, running, "", no_worker, newest_heartbeat() if no_worker else None)
+
+
+def waiting_trials(*, at: datetime, limit: int) -> list[int]:
+    """The ids of trials that no free worker has taken, those first that have waited longest."""
+    rows = EndpointTrial.objects.filter(status=JobStatus.PENDING, created_at__lte=at - NO_WORKER_IS_FREE_AFTER)
+    # Nobody waits for older ones: their own task, or the sweep, gives them up.
+    rows = rows.filter(created_at__gt=at - TIME_LIMIT).order_by("created_at", "pk")
+    return list(rows.values_list("pk", flat=True)[:limit])
 
 
 def failed_check(

@@ -15,7 +15,7 @@ from scoring.endpoint_trials.jobs import TRIALS
 from scoring.models import EndpointTrial, Judge
 from tests.factories import UserFactory
 from tests.scoring.conftest import Loopback, chat_judge
-from tests.scoring.endpoint_trials.trials import address_of, newest_trial
+from tests.scoring.endpoint_trials.trials import address_of, generation_form, newest_trial
 from tests.scoring.test_pages import chat_form
 
 pytestmark = pytest.mark.slow
@@ -29,13 +29,6 @@ def admin(answered: Benchmark) -> Client:
     client = Client()
     client.force_login(user)
     return client
-
-
-def generation_form(loopback: Loopback, **values: str) -> dict[str, str]:
-    return {
-        "candidate": "asked model", "endpoint": loopback.url, "model": "prose-maker", "samples": "1",
-        "max_tokens": "100", "concurrency": "1", "timeout_s": "60", "attempts": "1", "pauses": "0", **values,
-    }  # fmt: skip
 
 
 def begin(client: Client, loopback: Loopback) -> Any:

@@ -9,6 +9,15 @@ from django.urls import reverse
 
 from scoring.models import EndpointTrial
 from scoring.tasks import ask_on_trial
+from tests.scoring.conftest import Loopback
+
+
+def generation_form(loopback: Loopback, **values: str) -> dict[str, str]:
+    """The form of a generation run, whose *Send test request* begins a trial."""
+    return {
+        "candidate": "asked model", "endpoint": loopback.url, "model": "prose-maker", "samples": "1",
+        "max_tokens": "100", "concurrency": "1", "timeout_s": "60", "attempts": "1", "pauses": "0", **values,
+    }  # fmt: skip
 
 
 def newest_trial() -> EndpointTrial:
