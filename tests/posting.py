@@ -19,9 +19,9 @@ TOKEN = "t" * 32
 
 
 def at_once(
-    port: int, user: User, path: str, body: Mapping[str, Any], *, as_json: bool = False
+    port: int, user: User, path: str, body: Mapping[str, Any], *, as_json: bool = False, times: int = AT_ONCE
 ) -> list[tuple[int, str]]:
-    """Post the same `AT_ONCE` times, all connections at the same moment; status and address or body of each answer."""
+    """Post the same ``times`` times, all connections at the same moment; status and address or body of each answer."""
     client = Client()
     client.force_login(user)
     session = client.cookies["sessionid"].value
@@ -31,7 +31,7 @@ def at_once(
         "Content-Type": "application/json" if as_json else "application/x-www-form-urlencoded",
     }
     sent = (json.dumps(body) if as_json else urlencode(body, doseq=True)).encode()
-    barrier = Barrier(AT_ONCE)
+    barrier = Barrier(times)
 
     def post(_number: int) -> tuple[int, str]:
         web = http.client.HTTPConnection("localhost", port, timeout=120)
@@ -43,5 +43,5 @@ def at_once(
         web.close()
         return answer.status, answer.getheader("Location") or text
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(post, range(AT_ONCE)))
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(post, range(times)))
