@@ -19,6 +19,9 @@ SECURITY_LOG, USERS = "accounts_securityevent", "accounts_user"
 
 Tables = dict[str, dict[str, Any]]
 
+# Other processes write it all the time, and nothing is lost with it: it is left out.
+CACHE = "consilium_cache"
+
 # The text of a value depends on these settings of the session.
 SETTINGS = {
     "statement_timeout": "0",
@@ -30,30 +33,34 @@ SETTINGS = {
 }
 
 TABLES = """
-SELECT c.relname, array_agg(a.attname ORDER BY array_position(i.indkey::int[], a.attnum::int))
-           FILTER (WHERE i.indrelid IS NOT NULL),
+SELECT c.relname,
+       string_agg(quote_ident(a.attname) || CASE WHEN a.attcollation <> 0 THEN ' COLLATE "C"' ELSE '' END, ', '
+                  ORDER BY array_position(i.indkey::int[], a.attnum::int)) FILTER (WHERE i.indrelid IS NOT NULL),
        EXISTS (SELECT FROM pg_attribute e WHERE e.attrelid = c.oid AND e.attname = 'pgh_id')
 FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
-WHERE c.relkind IN ('r', 'p')
+WHERE c.relkind IN ('r', 'p') AND c.relname <> %s
 GROUP BY c.oid, c.relname ORDER BY c.relname COLLATE "C"
 """
 
 
 def read_tables(connection: psycopg.Connection[Any], progress: Callable[[str], None] | None = None) -> Tables:
-    """Rows and SHA-256 of each table, in the order of its primary key; call it inside a transaction."""
+    """Rows and SHA-256 of each table, in the order of its primary key; call it inside a transaction.
+
+    Texts are in the order of their code points: the order of a database's own language differs between servers.
+    """
     for name, value in SETTINGS.items():
         connection.execute("SELECT set_config(%s, %s, true)", [name, value])
     tables: Tables = {}
     # A cursor of its own: Django's binds values in the client, which COPY does not know.
     with psycopg.Cursor(connection) as cursor:
-        for name, key, is_event in cursor.execute(TABLES).fetchall():
+        for name, key, is_event in cursor.execute(TABLES, [CACHE]).fetchall():
             if progress is not None:
                 progress(name)
             digest, rows = hashlib.sha256(), 0
-            order = sql.SQL(", ").join(map(sql.Identifier, key)) if key else sql.SQL("t::text")
+            order = sql.SQL(key or 't::text COLLATE "C"')
             query = sql.SQL("COPY (SELECT * FROM {} t ORDER BY {}) TO STDOUT").format(sql.Identifier(name), order)
             with cursor.copy(query) as copy:
                 for block in copy:
@@ -80,7 +87,8 @@ def summary(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def differences(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The names of tables that are missing, new, or hold other rows."""
-    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    names = {*before, *after} - {CACHE}  # files of earlier versions have it
+    return sorted(name for name in names if before.get(name) != after.get(name))
 
 
 def _digest(tables: Mapping[str, Mapping[str, Any]], prefixes: Iterable[str]) -> str:

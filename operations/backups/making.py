@@ -56,7 +56,7 @@ class Backup:
 def make(*, path: Path, at: datetime, say: Say, with_secret_key: bool = False) -> Backup:
     """Write the backup ``path`` and check it; `BackupError` where it cannot be made. Nothing is ever replaced."""
     path = path.absolute()
-    _refuse_place(path)
+    refuse_place(path)
     tools = programs.fitting_programs(at_least=programs.server_major())
     _require_space(path.parent)
     with ArchiveWriter(path) as writer:
@@ -123,7 +123,9 @@ def open_session(database: str | None = None) -> Iterator[psycopg.Connection[Any
         yield session
 
 
-def _refuse_place(path: Path) -> None:
+def refuse_place(path: Path) -> None:
+    """`BackupError` where no backup can be written there."""
+    path = path.absolute()
     if path.exists():
         raise BackupError(f"{path} exists already. Choose another name.")
     if not path.parent.is_dir():

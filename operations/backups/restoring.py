@@ -64,12 +64,14 @@ def restore(*, path: Path, say: Say) -> Restored:
         except BaseException:
             _remove_files(archive.manifest, root)
             raise
-        secret_key = _keep_secret_key(archive) if manifest["with_secret_key"] else None
+        with _data_is_there("SECRET_KEY could not be written"):
+            secret_key = _keep_secret_key(archive) if manifest["with_secret_key"] else None
     say("Comparing …")
-    with open_session() as session:
+    with _data_is_there("the comparison with the backup failed"), open_session() as session:
         tables = contents.read_tables(session, Progress(say, "Comparing {}").name)
     say("Bringing the tables up to date …")
-    call_command("migrate", verbosity=0, interactive=False)
+    with _data_is_there("the migrations failed"):
+        call_command("migrate", verbosity=0, interactive=False)
     return Restored(
         manifest, contents.summary(tables), contents.differences(manifest["tables"], tables), files, secret_key
     )
@@ -198,6 +200,24 @@ def _restore_database(archive: Archive, tools: programs.Programs, *, database: s
             errors.seek(0)
             text = errors.read(CHUNK).decode(errors="replace").strip()
             raise BackupError(f"pg_restore failed, and nothing was restored: {text}")
+
+
+@contextmanager
+def _data_is_there(what: str) -> Iterator[None]:
+    """Say of a failure after the data came in that it is there, and what to do."""
+    try:
+        yield
+    except Exception as error:
+        place = (
+            f"delete the folder {settings.CONSILIUM_HOME}"
+            if settings.EMBEDDED
+            else f"empty the database {connection.settings_dict['NAME']} (dropdb, createdb) and {settings.MEDIA_ROOT}"
+        )
+        raise BackupError(
+            f"The data is in the database and in {settings.MEDIA_ROOT}, but {what}: {error}. "
+            f"Start nothing on it: sessions that had ended would open again. Repair the cause, {place}, and run the "
+            "restore again."
+        ) from error
 
 
 def _keep_secret_key(archive: Archive) -> Path:

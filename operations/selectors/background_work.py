@@ -19,6 +19,7 @@ LABELS: dict[str, _StrPromise] = {
     "scoring.tasks.judge_slice": _("Judge runs, in parts"),
     "scoring.tasks.work_on_pipeline": _("Runs of steps"),
     "scoring.tasks.train_judge": _("Trained judges"),
+    "scoring.tasks.ask_on_trial": _("Requests to try an endpoint"),
     "agreement.tasks.run_report": _("Reports"),
     "releases.tasks.run_release": _("Releases"),
     "documents.tasks.build_generation": _("Search indexes"),
@@ -36,8 +37,10 @@ class Work:
 
 
 def open_work(*, at: datetime) -> list[Work]:
-    """One entry for each kind of background work."""
-    return [
-        Work(kind.task.rpartition(".")[2], str(LABELS[kind.task]), kind.backlog(at=at))
-        for kind in sorted(kinds(), key=lambda kind: list(LABELS).index(kind.task))
-    ]
+    """One entry for each kind of background work. One without a label comes last, by its name for programs."""
+    places = {task: place for place, task in enumerate(LABELS)}
+    works = []
+    for kind in sorted(kinds(), key=lambda kind: (places.get(kind.task, len(places)), kind.task)):
+        name = kind.task.rpartition(".")[2]
+        works.append(Work(name, str(LABELS.get(kind.task, name)), kind.backlog(at=at)))
+    return works

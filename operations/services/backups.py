@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,20 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.models import Notification, User
+from accounts.models import ApiToken, Notification, User, UserSession
 from accounts.services import security_log
 from accounts.services.notifications import notify_each
 from consilium.core.errors import Conflict, DomainError
-from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
+from consilium.core.jobs import MAX_ATTEMPTS, OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
 from consilium.core.locks import lock_table
 from operations.backups import making, restoring
 from operations.models import Backup
+from scoring.models import KeyGrant
 
 logger = structlog.get_logger(__name__)
 
@@ -48,21 +51,30 @@ class BackupJobs(JobKind[Backup]):
     def work(self, attempt: Attempt[Backup]) -> None:
         """Make the backup, restore it for a test if one is due, and delete files that newer ones replace."""
         folder = _folder(attempt.clock())
-        # By the time of this attempt: a worker that was lost may have left a file of the attempt before.
-        path = making.free_name(folder, attempt.clock())
 
         def say(line: str) -> None:
             attempt.progress(0)  # ends a backup that another worker has taken over
             logger.info("backup_progress", line=line.strip())
 
-        written = making.make(path=path, at=attempt.clock(), say=say)
-        try:
-            tested = _test(path, say, attempt.clock) if _test_is_due(attempt.clock()) else {}
-            attempt.finish(file=str(path), size=written.size, sha256=written.sha256, **tested)
-        except BaseException:
-            if not attempt.is_finished:
+        tested: dict[str, Any] = {}
+        is_of_lost_worker = _is_complete(attempt.job)
+        if not is_of_lost_worker:
+            # By the time of this attempt: a worker that was lost may have left a file of the attempt before.
+            path = making.free_name(folder, attempt.clock())
+            written = making.make(path=path, at=attempt.clock(), say=say)
+            # The row names the checked file before its test, whatever becomes of that.
+            values = {"file": str(path), "size": written.size, "sha256": written.sha256}
+            if not self.held(attempt.job).update(**values):
                 path.unlink(missing_ok=True)
-            raise
+                raise Superseded
+            attempt.job.refresh_from_db(fields=values)
+        if is_of_lost_worker and attempt.job.attempts >= MAX_ATTEMPTS:
+            lost = str(self.worker_lost) % {"times": MAX_ATTEMPTS - 1}
+            tested = {"tested_at": attempt.clock(), "test_ok": False, "test_error": lost}
+        elif _test_is_due(attempt.clock()):
+            differing, error = try_restore(path=Path(attempt.job.file), say=say)
+            tested = _test_values(differing, error, at=attempt.clock())
+        attempt.finish(**tested)
         if tested and not tested["test_ok"]:
             _notify("test_failed", at=attempt.clock(), key=f"backup-test:{attempt.job.public_id}")
         delete_replaced(at=attempt.clock())
@@ -125,7 +137,11 @@ def back_up_to_folder(*, clock: Clock) -> Backup:
 def back_up_to_file(
     *, path: Path, at: datetime, clock: Callable[[], datetime], say: making.Say, with_secret_key: bool
 ) -> making.Backup:
-    """Make a backup as the file that a command names, and keep a row of it, also where it fails."""
+    """Make a backup as the file that a command names, and keep a row of it, also where it fails.
+
+    A place that is refused is a slip of whoever typed it: of that there is no row, and operators are not notified.
+    """
+    making.refuse_place(path)
     row = Backup(source=Backup.Source.COMMAND, created_at=at, started_at=at, attempts=1, file=str(path.absolute()))
     try:
         written = making.make(path=path, at=at, say=say, with_secret_key=with_secret_key)
@@ -138,19 +154,51 @@ def back_up_to_file(
     return written
 
 
+def try_restore(*, path: Path, say: making.Say) -> tuple[list[str], str]:
+    """Restore a backup for a test: the tables that differ, and why it failed. A failure says nothing of the file."""
+    try:
+        return restoring.try_restore(path=path, say=say), ""
+    except Superseded:
+        raise
+    except DomainError as refused:
+        return [], str(refused)
+    except Exception as error:  # of the server, of the disk, or the time limit of the task
+        logger.exception("backup_test_failed")
+        return [], f"{type(error).__name__}: {error}".strip().removesuffix(":")
+
+
 def keep_test(*, sha256: str, differences: list[str], error: str, at: datetime) -> None:
     """Note on the row of a backup, if there is one, how its test by a command ended."""
-    Backup.objects.filter(sha256=sha256, status=JobStatus.DONE).update(
-        tested_at=at, test_ok=not differences and not error, test_error=error or _differing(differences)
-    )
+    rows = Backup.objects.filter(sha256=sha256, status=JobStatus.DONE)
+    rows.update(**_test_values(differences, error, at=at))
+
+
+@dataclass(frozen=True, slots=True)
+class CameBack:
+    """What a restored database lets in again, some of which may have ended after the backup was made."""
+
+    sessions_ended: int
+    tokens: int
+    key_grants: int
+    active_accounts: int
 
 
 @transaction.atomic
-def after_restore(*, at: datetime, values: dict[str, Any]) -> None:
-    """In the restored database: end the backups that were being made in it, and record the restore."""
-    open_rows = Backup.objects.filter(status__in=OPEN)
-    open_rows.update(status=JobStatus.FAILED, finished_at=at, error=_("The database was restored from a backup."))
+def after_restore(*, at: datetime, values: dict[str, Any]) -> CameBack:
+    """In the restored database: end all sessions, forget the backups that were being made, and record the restore.
+
+    A session may have been ended after the backup. In a backup that a worker made, its own row says that it is being
+    made: it did not fail, and must not be in the way of the backup of today.
+    """
+    ended, _by_model = UserSession.objects.all().delete()
+    Backup.objects.filter(status__in=OPEN).delete()
     security_log.record("backup_restored", at=at, **values)
+    return CameBack(
+        sessions_ended=ended,
+        tokens=ApiToken.objects.filter(revoked_at=None, expires_at__gt=at).count(),
+        key_grants=KeyGrant.objects.count(),
+        active_accounts=User.objects.filter(is_active=True).count(),
+    )
 
 
 # The state --------------------------------------------------------------------------------------------------------
@@ -183,9 +231,10 @@ def state(at: datetime) -> tuple[str, str]:
 
 
 def notify_if_overdue(*, at: datetime) -> bool:
-    """Notify the operators, once for each last good backup, if it is older than `MAX_AGE`."""
-    if not settings.BACKUP_DIR:
-        return False
+    """Notify the operators, once for each last good backup, if it is older than `MAX_AGE`.
+
+    `BACKUP_DIR` does not matter: where a timer of the system starts backups, the worker has none.
+    """
     good = last_good()
     first = Backup.objects.order_by("created_at").first()
     since = good.finished_at if good else first.created_at if first else None
@@ -202,12 +251,14 @@ def delete_replaced(*, at: datetime) -> list[str]:
     """Delete the files of `BACKUP_DIR` that need not be kept, and parts that lost workers left; names of the files.
 
     Kept are the newest of each of the last `BACKUP_KEEP_DAYS` days, and of each of the last `BACKUP_KEEP_WEEKS` weeks,
-    that have one. Files of which there is no row, such as those of the command, are never deleted.
+    that have one. Files of which there is no row are never deleted. The file of a worker that was lost during its test
+    is complete, and counts as the others.
     """
     folder = Path(settings.BACKUP_DIR)
+    is_complete = Q(status=JobStatus.DONE) | Q(status=JobStatus.FAILED) & ~Q(sha256="")
     rows = [
         row
-        for row in Backup.objects.filter(status=JobStatus.DONE, deleted_at=None).order_by("-finished_at")
+        for row in Backup.objects.filter(is_complete, deleted_at=None).order_by("-finished_at")
         if Path(row.file).parent == folder and Path(row.file).name.startswith("consilium-")
     ]
     days: dict[Any, Backup] = {}
@@ -256,15 +307,15 @@ def _test_is_due(at: datetime) -> bool:
     return not Backup.objects.filter(tested_at__gte=since, test_ok=True).exists()
 
 
-def _test(path: Path, say: making.Say, clock: Clock) -> dict[str, Any]:
-    try:
-        differences, error = restoring.try_restore(path=path, say=say), ""
-    except Superseded:
-        raise
-    except DomainError as refused:
-        differences, error = [], str(refused)
+def _is_complete(job: Backup) -> bool:
+    """Whether an earlier attempt wrote and checked the file; its worker was lost during the test."""
+    path = Path(job.file)
+    return bool(job.sha256) and path.is_file() and path.stat().st_size == job.size
+
+
+def _test_values(differences: list[str], error: str, *, at: datetime) -> dict[str, Any]:
     is_ok = not differences and not error
-    return {"tested_at": clock(), "test_ok": is_ok, "test_error": error or _differing(differences)}
+    return {"tested_at": at, "test_ok": is_ok, "test_error": error or _differing(differences)}
 
 
 def _differing(tables: list[str]) -> str:

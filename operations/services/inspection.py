@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from operations.checks import database
 from operations.checks.check import Check, Result, State
-from operations.services.part_states import record_states
+from operations.services.part_states import known_since, record_states
 
 logger = structlog.get_logger(__name__)
 # While the database is away, this process alone remembers since when.
@@ -44,8 +44,11 @@ class Part:
         }
 
 
-def inspect(*, checks: Sequence[Check], at: datetime) -> list[Part]:
-    """Run the checks in their order. None raises, and none that needs the database runs while it does not answer."""
+def inspect(*, checks: Sequence[Check], at: datetime, only_reads: bool = False) -> list[Part]:
+    """Run the checks in their order. None raises, and none that needs the database runs while it does not answer.
+
+    With ``only_reads`` nothing is stored: a command may run where less of the server is seen than by the web process.
+    """
     results: dict[str, Result] = {}
     is_away = False
     for check in checks:
@@ -56,7 +59,9 @@ def inspect(*, checks: Sequence[Check], at: datetime) -> list[Part]:
             continue
         results[check.name] = _look(check)
         is_away |= check is database.CHECK and results[check.name].state is State.FAILED
-    since = _since({name: result.state for name, result in results.items()}, at=at, is_away=is_away)
+    since = _since(
+        {name: result.state for name, result in results.items()}, at=at, is_away=is_away, only_reads=only_reads
+    )
     return [
         Part(
             name=check.name,
@@ -97,9 +102,11 @@ def _look(check: Check) -> Result:
         )
 
 
-def _since(states: Mapping[str, State], *, at: datetime, is_away: bool) -> dict[str, datetime]:
+def _since(states: Mapping[str, State], *, at: datetime, is_away: bool, only_reads: bool) -> dict[str, datetime]:
     if not is_away:
         with contextlib.suppress(Error):  # it may be read-only
+            if only_reads:
+                return known_since(states=states, at=at)
             since = record_states(states=states, at=at)
             _remembered.clear()
             return since

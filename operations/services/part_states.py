@@ -24,3 +24,9 @@ def record_states(*, states: Mapping[str, str], at: datetime) -> dict[str, datet
             new, update_conflicts=True, unique_fields=["name"], update_fields=["state", "since"]
         )
     return {name: row.since for name, row in known.items()} | {row.name: row.since for row in new}
+
+
+def known_since(*, states: Mapping[str, str], at: datetime) -> dict[str, datetime]:
+    """Since when each part is in its state, as far as that is stored, else ``at``; stores nothing."""
+    stored = {(row.name, row.state): row.since for row in PartState.objects.filter(name__in=states)}
+    return {name: stored.get((name, str(state)), at) for name, state in states.items()}

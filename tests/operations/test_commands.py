@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from django.core.management import call_command
 
 from consilium.core.heartbeat import WorkerHeartbeat
+from operations.models import PartState
 from tests.factories import BenchmarkFactory
 from tests.operations.server_state import be_well
 from tests.processes import ROOT
@@ -54,6 +56,20 @@ def test_status_names_each_part_and_ends_with_1_where_one_has_failed(monkeypatch
     assert code == 1
     assert "failed Worker No worker has been seen." in line_of(output, "Worker")
     assert json.loads(run("status", "--json")[1])["state"] == "failed"
+
+
+@pytest.mark.django_db
+def test_status_and_doctor_store_nothing() -> None:
+    be_well()
+    long_ago = datetime(2026, 3, 4, 2, 30, tzinfo=UTC)
+    PartState.objects.create(name="worker", state="failed", since=long_ago)
+    PartState.objects.create(name="migrations", state="ok", since=long_ago)
+    stored = list(PartState.objects.order_by("name").values())
+    _code, output = run("status")
+    assert "(since 2026-03-04 02:30:00 UTC)" in line_of(output, "Migrations")
+    assert "2026-03-04" not in line_of(output, "Worker"), "it is in another state"
+    run("doctor")
+    assert list(PartState.objects.order_by("name").values()) == stored
 
 
 @pytest.mark.slow

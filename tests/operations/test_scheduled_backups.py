@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -17,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import Notification, SecurityEvent, User
 from accounts.notices import words_of
-from operations.backups import restoring
+from operations.backups import programs, restoring
 from operations.models import Backup
 from operations.services import backups
 from operations.tasks import run_backup
@@ -127,9 +128,58 @@ def test_a_restored_database_does_not_go_on_with_its_own_backup(folder: Path, el
     restored = elsewhere.run("restore", row.file)
     assert restored.returncode == 0, restored.stdout + restored.stderr
     with elsewhere.session() as session:
-        # In the file the backup was still being made.
-        states = session.execute("SELECT status, error FROM operations_backup").fetchall()
-    assert states == [("failed", "The database was restored from a backup.")]
+        # In the file the backup was still being made: it did not fail, and today's is still to be made.
+        assert session.execute("SELECT status, due_on FROM operations_backup").fetchall() == []
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_test_that_cannot_be_done_leaves_the_backup(folder: Path, operator: User) -> None:
+    # A database that cannot be dropped is in the way of the scratch database.
+    left = f"{connection.settings_dict['NAME']}_test_restore_left"
+    with psycopg.connect(programs.conninfo(), autocommit=True) as session:
+        session.execute(f'CREATE DATABASE "{left}" IS_TEMPLATE true')
+        try:
+            row = backups.back_up_to_folder(clock=timezone.now)
+            with pytest.raises(CommandError, match="cannot drop a template database"):
+                call_command("backup", str(folder / "mine.tar"), test_restore=True, stdout=io.StringIO())
+        finally:
+            session.execute(f'ALTER DATABASE "{left}" IS_TEMPLATE false')
+            session.execute(f'DROP DATABASE "{left}"')
+    assert (row.status, row.test_ok) == ("done", False)
+    assert "cannot drop a template database" in row.test_error
+    assert hashlib.sha256(Path(row.file).read_bytes()).hexdigest() == row.sha256
+    assert "could not be restored for a test" in words_of(Notification.objects.get(user=operator)).text
+    mine = Backup.objects.get(file=str(folder / "mine.tar"))
+    assert (mine.status, mine.test_ok) == ("done", False)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_the_file_of_a_worker_that_was_lost_during_its_test_is_kept(folder: Path, settings: Any) -> None:
+    settings.BACKUP_TEST_DAYS = 0
+    row = backups.back_up_to_folder(clock=timezone.now)
+    content = Path(row.file).read_bytes()
+    for attempts, test_ok in ((1, None), (2, False)):
+        lost_at = timezone.now() - timedelta(hours=1)
+        Backup.objects.filter(pk=row.pk).update(
+            status="running", attempts=attempts, started_at=lost_at, heartbeat_at=lost_at, finished_at=None
+        )
+        backups.run(backup_id=row.pk, clock=timezone.now)
+        row.refresh_from_db()
+        assert (row.status, row.attempts, row.test_ok) == ("done", attempts + 1, test_ok)
+        assert [path.read_bytes() for path in folder.iterdir()] == [content]
+    assert row.test_error == "The worker stopped unexpectedly 2 times during this backup."
+
+
+@pytest.mark.django_db
+def test_a_complete_file_of_a_failed_backup_is_deleted_in_time(folder: Path, settings: Any) -> None:
+    settings.BACKUP_KEEP_DAYS, settings.BACKUP_KEEP_WEEKS = 1, 1
+    failed = good(NIGHT, folder, sha256="ab" * 32)
+    Backup.objects.update(status="failed")
+    assert backups.delete_replaced(at=NIGHT) == []
+    good(NIGHT + timedelta(hours=1), folder)
+    assert backups.delete_replaced(at=NIGHT) == [Path(failed.file).name]
 
 
 @pytest.mark.slow
@@ -213,13 +263,16 @@ def test_states(folder: Path, settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_operators_are_notified_once_that_the_last_good_one_is_old(folder: Path, operator: User) -> None:
+def test_operators_are_notified_once_that_the_last_good_one_is_old(folder: Path, operator: User, settings: Any) -> None:
+    assert not backups.notify_if_overdue(at=NIGHT)
     UserFactory(is_superuser=True, is_active=False)
     UserFactory(is_staff=True)
     good(NIGHT, folder)
     assert not backups.notify_if_overdue(at=NIGHT + timedelta(days=2))
     for hours in (1, 2, 30):
         assert backups.notify_if_overdue(at=NIGHT + timedelta(days=2, hours=hours))
+    settings.BACKUP_DIR = ""  # of the worker, where a timer of the system starts backups
+    assert backups.notify_if_overdue(at=NIGHT + timedelta(days=3))
     notice = Notification.objects.get()
     assert notice.user == operator
     assert words_of(notice).text == "There has been no good backup since 4 March 2026, 02:30."

@@ -13,9 +13,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from agreement.models import Report
+from consilium.core import jobs
 from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat
 from consilium.core.jobs import Backlog, kinds
 from operations.selectors.background_work import LABELS, open_work
+from operations.services.backups import BACKUPS
 from scoring.judges.services import TRAININGS
 from scoring.models import TrainedModel
 from tests.factories import BenchmarkFactory, JudgeFactory, UserFactory
@@ -49,7 +51,17 @@ def rows_of(client: Client, table: str) -> list[dict[str, str]]:
 
 
 def test_every_kind_of_background_work_has_a_name() -> None:
-    assert {kind.task for kind in kinds()} == set(LABELS)
+    tasks = {kind.task for kind in kinds()}
+    assert "scoring.tasks.ask_on_trial" in tasks, "kinds() loads those of every app"
+    assert tasks == set(LABELS)
+
+
+def test_a_kind_without_a_name_does_not_take_the_page_down(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = type("NewJobs", (type(BACKUPS),), {"task": "operations.tasks.run_something"})()
+    monkeypatch.setattr(jobs, "_kinds", {new.task: new, **jobs._kinds})
+    be_well()
+    assert "run_something" in text_of(client)
+    assert [work.label for work in open_work(at=timezone.now())][-1] == "run_something"
 
 
 def test_the_page_shows_parts_processes_and_work(client: Client) -> None:

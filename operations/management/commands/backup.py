@@ -87,12 +87,7 @@ class Command(BaseCommand):
                 raise CommandError(row.test_error)
 
     def _test(self, file: Path, sha256: str) -> None:
-        differences: list[str] = []
-        error = ""
-        try:
-            differences = restoring.try_restore(path=file, say=self._say)
-        except DomainError as refused:
-            error = str(refused)
+        differences, error = backups.try_restore(path=file, say=self._say)
         backups.keep_test(sha256=sha256, differences=differences, error=error, at=timezone.now())
         if error:
             raise CommandError(error)

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from error
         manifest, before, after = restored.manifest, restored.manifest["summary"], restored.summary
-        backups.after_restore(
+        came_back = backups.after_restore(
             at=timezone.now(), values={"made_at": manifest["made_at"], "same": not restored.differences}
         )
         self._say(f"Restored the backup of {manifest['made_at'][:16]} UTC, version {manifest['version']}:")
@@ -51,16 +51,22 @@ class Command(BaseCommand):
             self._say(f"  {words}: {after[name]} ({same})")
         self._say(f"  uploaded files: {restored.files}")
         self._say_about_the_key(restored.secret_key)
+        self._say(
+            f"{came_back.sessions_ended} sessions were ended: people sign in again, with the same password and second "
+            "step. Everything else is as it was at the time of the backup. What was ended later is valid again: check "
+            f"{came_back.tokens} API tokens, {came_back.key_grants} grants of keys of endpoints, and "
+            f"{came_back.active_accounts} active accounts."
+        )
         if restored.differences:
             raise CommandError(f"These tables differ from the backup: {', '.join(restored.differences)}.")
-        self._say("Everything is as it was. Start with: make up")
+        self._say("Every table is as in the backup. Start with: make up")
 
     def _say_about_the_key(self, kept: Path | None) -> None:
         if kept is None:
             self._say(
                 "SECRET_KEY was not in the file. Passwords, second factors and tokens work as before. Without the "
-                "former key people sign in again, open invitations have to be sent again, and the sides A and B may "
-                "change places in open adjudications."
+                "former key open invitations have to be sent again, and the sides A and B may change places in open "
+                "adjudications."
             )
         elif settings.EMBEDDED:
             self._say(f"SECRET_KEY is in {kept}.")
