@@ -15,6 +15,8 @@ from operations.keyset import EPOCH, MICROSECOND
 from operations.trail.kinds import OF_BENCHMARKS, OF_SERVER, TrailKind
 from rubrics.models import AuthoringRole, Benchmark
 
+# Of these there are millions of events: a page has them only where its reader chooses them.
+ONLY_IF_CHOSEN = frozenset({"decisions", "verdicts"})
 MAX_PEOPLE = 50  # that a search for a person may mean
 MAX_DIGITS = 18
 # A page looks back this far, and further only where it is not full: a busy table is not sorted whole for each page.
@@ -90,6 +92,12 @@ def narrowed(trail: Trail, chosen: Mapping[str, Any]) -> Trail:
     return Trail(kinds, {kind: trail.conditions[kind] & condition for kind in kinds})
 
 
+def without_the_largest(trail: Trail) -> Trail:
+    """The trail without the kinds of `ONLY_IF_CHOSEN`, for a page on which no kind is chosen."""
+    kinds = tuple(kind for kind in trail.kinds if kind.subject not in ONLY_IF_CHOSEN)
+    return Trail(kinds, {kind: trail.conditions[kind] for kind in kinds})
+
+
 def place_of(text: str) -> TrailPlace | None:
     """The place that `TrailPlace.__str__` wrote; None where ``text`` is none, which is the beginning."""
     parts = text.split("-")
@@ -120,13 +128,16 @@ def changes_before(
 
 
 def all_changes(trail: Trail, *, at: datetime, size: int = 1000) -> Iterator[list[Change]]:
-    """All changes, newest first, in lists of ``size``."""
-    place: TrailPlace | None = None
-    while True:
-        changes, place = changes_before(trail, place, size=size, at=at)
-        yield changes
-        if place is None:
-            return
+    """All changes, kind by kind, newest first, in lists of ``size``.
+
+    Each list begins at a primary key, so that no table is sorted once for every list.
+    """
+    for kind in trail.kinds:
+        rows = trail.rows(kind).filter(pgh_created_at__lte=at).order_by("-pgh_id")
+        numbers = list(rows.values_list("pgh_id", flat=True)[:size])
+        while numbers:
+            yield _changes(trail, [(kind, number) for number in numbers])
+            numbers = list(rows.filter(pgh_id__lt=numbers[-1]).values_list("pgh_id", flat=True)[:size])
 
 
 def _heads(

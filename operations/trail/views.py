@@ -31,6 +31,7 @@ from operations.trail.selectors import (
     place_of,
     trail_of_benchmark,
     trail_of_server,
+    without_the_largest,
 )
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
@@ -83,14 +84,19 @@ def _page(request: SignedInRequest, template: str, trail: Trail, benchmark: Benc
     place = place_of(request.GET.get("before", ""))
     rows: list[Change] = []
     older: TrailPlace | None = None
+    leaves_out = False
     if filters.is_valid():
         shown = narrowed(trail, filters.cleaned_data)
+        if not filters.cleaned_data["subject"]:
+            shown = without_the_largest(shown)
+            leaves_out = shown.kinds != trail.kinds
         rows, older = changes_before(shown, place, size=PAGE_SIZE, at=timezone.now())
     query = request.GET.copy()
     query.pop("before", None)
     context = {
         "benchmark": benchmark,
         "changes": [_row(change, benchmark.slug if benchmark else "") for change in rows],
+        "leaves_out": leaves_out,
         "older": str(older or ""),
         "is_first_page": place is None,
         "filters": filters,

@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import SecurityEvent
 from accounts.services import person_of
 from operations.trail.kinds import FIELDS, LEFT_OUT, OF_BENCHMARKS, OF_SERVER, SERVER_SUBJECTS, SUBJECTS
-from operations.trail.selectors import changes_before, trail_of_benchmark
+from operations.trail.selectors import all_changes, changes_before, trail_of_benchmark
 from operations.trail.words import NAMES
 from rubrics.models import Benchmark
 from rubrics.services import grant_role, withdraw_role
@@ -150,12 +150,32 @@ def test_old_changes_are_reached_though_nothing_happened_since(client: Client, c
     assert place is None
 
 
+def test_the_file_has_each_change_once_in_lists_of_any_size(cardio: Benchmark) -> None:
+    for number in range(5):
+        ExpertGroupFactory(benchmark=cardio, name=f"Group {number}")
+        grant_role(benchmark=cardio, user=UserFactory(), role="researcher")
+    trail = trail_of_benchmark(cardio, cardio.roles.order_by("pk")[0].user)
+    for size in (1, 2, 5, 100):
+        lists = list(all_changes(trail, at=timezone.now(), size=size))
+        changes = [(row.kind.model, row.event.pk) for shown in lists for row in shown]
+        assert len(changes) == len(set(changes)) == 12, "5 groups, 5 roles, the admin's, and the settings"
+        groups = [number for model, number in changes if model == "annotation.ExpertGroupEvent"]
+        assert groups == sorted(groups, reverse=True)
+
+
 @pytest.mark.slow
 def test_decisions_are_named_with_their_case_candidate_and_annotator(client: Client) -> None:
     workshop = build_workshop()
     assignment = workshop.queue()[0]
     decide(assignment, "met")
     client.force_login(workshop.admin)
+    address = f"/b/{workshop.benchmark.slug}/records/changes"
+    # There may be millions of them: the page has them when chosen, the file always.
+    page = client.get(f"{address}/")
+    assert "Decision" not in {row["kind"] for row in page.context["changes"]}
+    assert "Decisions and verdicts are shown when chosen." in text_of(page)
+    assert "shown when chosen" not in text_of(client.get(f"{address}/?subject=decisions"))
+    assert "Decision" in {row["kind"] for row in rows_of(client.get(f"{address}.csv"))}
     rows = client.get(f"/b/{workshop.benchmark.slug}/records/changes/?subject=decisions").context["changes"]
     decisions = [row for row in rows if row["kind"] == "Decision"]
     assert decisions
