@@ -159,6 +159,10 @@ TEMPLATES: list[dict[str, Any]] = [
 # Database ---------------------------------------------------------------------------------------------------------
 # Web processes have many short-lived threads, so they pool connections; a worker or a command has one lasting thread.
 WEB_PROCESS: bool = env.bool("CONSILIUM_WEB", default=False)
+# Of the web server; more need more memory, threads and connections to PostgreSQL (docs/operating.md, Sizes).
+WEB_PROCESSES: int = env.int("WEB_PROCESSES", default=2)
+if not 1 <= WEB_PROCESSES <= 16:
+    raise ImproperlyConfigured("WEB_PROCESSES is from 1 to 16.")
 _test_database: str = env.str("CONSILIUM_TEST_DB", default="consilium_test")
 
 _database: dict[str, Any]

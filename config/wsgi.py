@@ -15,7 +15,7 @@ from consilium.hosts import site_address
 from consilium.request_bodies import bound_bodies
 
 os.umask(UMASK)
-application = bound_bodies(get_wsgi_application())
+application = bound_bodies(get_wsgi_application(), max_spooled=settings.MAX_BODY_BYTES)
 logging.getLogger("consilium").info(
     "Requests for other hosts or ports than the site's are refused; a proxy has to pass on the header Host",
     extra={"site": site_address(), "allowed_hosts": settings.ALLOWED_HOSTS},

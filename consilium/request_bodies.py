@@ -3,10 +3,13 @@
 The web server gives a request a thread as soon as its headers are there, and the thread waits for the body, for as long
 as it takes. So here:
 
-- at most `MAX_READERS` bodies are read at once in a process; a further one is refused at once (503), unread;
+- a body of up to ``max_spooled`` bytes is read whole before the application is called (a short one into memory, a
+  longer one into a temporary file), so that a slow one holds no connection of the database;
+- a longer one is read by the application, which first looks whether its sender may send it. By then the request has a
+  connection of the database, so places for these are fewer than connections in the pool;
+- a process reads at most `MAX_READERS` bodies of the first kind and `MAX_LONG_READERS` of the second at once. A further
+  one is refused at once (503), unread;
 - a body that ends before its length is refused (400): the first half of a form is not taken for the whole form.
-
-A short body is read before the application is called, so that a slow one holds no connection of the database.
 
 There is no limit of time: granian cannot end a read, and it stops the whole process if a request is answered while
 another thread still reads its body (seen with 2.8.9). A proxy in front that reads bodies first has such a limit.
@@ -15,12 +18,14 @@ another thread still reads its body (seen with 2.8.9). A proxy in front that rea
 from __future__ import annotations
 
 import io
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-MAX_READERS = 112
-SHORT = 65_536
+MAX_READERS = 108
+MAX_LONG_READERS = 4
+IN_MEMORY = 65_536
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -49,13 +54,14 @@ class TooManyBodies(BodyRefused):
 
 
 class BoundedBody(io.RawIOBase):
-    """A body of ``length`` bytes; ``readers`` are the places of those that are read at once."""
+    """A body of ``length`` bytes, which takes a place of ``readers`` when it is first read, until it is closed."""
 
     def __init__(self, body: Body, length: int, readers: threading.Semaphore) -> None:
         super().__init__()
         self._body = body
         self._left = length
         self._readers = readers
+        self._has_place = False
         self.refused: BodyRefused | None = None
 
     def read(self, size: int | None = -1) -> bytes:
@@ -65,13 +71,12 @@ class BoundedBody(io.RawIOBase):
         count = self._left if size is None or size < 0 else min(size, self._left)
         if count == 0:
             return b""
-        if not self._readers.acquire(blocking=False):
-            self.refused = TooManyBodies()
-            raise self.refused
-        try:
-            data = self._body.read(count)
-        finally:
-            self._readers.release()
+        if not self._has_place:
+            if not self._readers.acquire(blocking=False):
+                self.refused = TooManyBodies()
+                raise self.refused
+            self._has_place = True
+        data = self._body.read(count)
         self._left -= len(data)
         if len(data) < count:
             self.refused = BodyRefused()
@@ -88,29 +93,52 @@ class BoundedBody(io.RawIOBase):
         buffer[: len(data)] = data
         return len(data)
 
+    def close(self) -> None:
+        """Give the place back."""
+        if self._has_place:
+            self._has_place = False
+            self._readers.release()
+        super().close()
 
-def bound_bodies(application: Application, *, max_readers: int = MAX_READERS) -> Application:
-    """The application, with at most ``max_readers`` bodies that are read at once."""
+
+def bound_bodies(
+    application: Application,
+    *,
+    max_spooled: int,
+    max_readers: int = MAX_READERS,
+    max_long_readers: int = MAX_LONG_READERS,
+) -> Application:
+    """The application, with bodies of up to ``max_spooled`` bytes read before it is called, and few at once."""
     readers = threading.BoundedSemaphore(max_readers)
+    long_readers = threading.BoundedSemaphore(max_long_readers)
 
     def bounded(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        length = environ.get("CONTENT_LENGTH") or ""
-        if not (length.isascii() and length.isdecimal()) or int(length) == 0:
+        text = environ.get("CONTENT_LENGTH") or ""
+        length = int(text[:20]) if text.isascii() and text.isdecimal() else 0  # 20 digits exceed every limit
+        if length == 0:
             return application(environ, start_response)  # without a length nothing is read
-        body = BoundedBody(environ["wsgi.input"], int(length), readers)
-        if int(length) <= SHORT:
-            try:
-                environ["wsgi.input"] = io.BytesIO(body.read())
-            except BodyRefused as refused:
-                return _refuse(refused, start_response)
-            return application(environ, start_response)
-        environ["wsgi.input"] = body
-        response = application(environ, start_response)
+        if length <= max_spooled:
+            return spooled(environ, start_response, length)
+        with BoundedBody(environ["wsgi.input"], length, long_readers) as body:
+            environ["wsgi.input"] = body
+            response = application(environ, start_response)
         if body.refused is None:
             return response
         if hasattr(response, "close"):
             response.close()
         return _refuse(body.refused, start_response)
+
+    def spooled(environ: Environ, start_response: StartResponse, length: int) -> Iterable[bytes]:
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+            try:
+                with BoundedBody(environ["wsgi.input"], length, readers) as body:
+                    while data := body.read(IN_MEMORY):
+                        file.write(data)
+            except BodyRefused as refused:
+                return _refuse(refused, start_response)
+            file.seek(0)
+            environ["wsgi.input"] = file
+            return application(environ, start_response)
 
     return bounded
 

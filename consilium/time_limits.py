@@ -1,4 +1,6 @@
-"""What happens where PostgreSQL ends a statement of a web request, because it took or waited too long.
+"""What happens where a web request takes the database too long, or waits too long for it.
+
+PostgreSQL ends a statement or a transaction, or no connection is free within the time that the pool gives.
 
 The limits are set when a connection is made (`settings.WEB_TIME_LIMITS`). A plain ``SET`` in a request would stay with
 the connection, which the next request gets from the pool.
@@ -10,21 +12,28 @@ import contextlib
 from collections.abc import Iterable, Iterator
 
 from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DatabaseError, connection
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from psycopg.errors import LockNotAvailable, QueryCanceled
+from psycopg.errors import IdleInTransactionSessionTimeout, LockNotAvailable, QueryCanceled
+from psycopg_pool import PoolTimeout
 
 from consilium.middleware import Handler, reads_json
 
 RETRY_AFTER_S = 5
 DOWNLOAD_TIME_LIMIT = "10min"  # of a statement: a cursor that outlives its transaction reads all rows at once
 
+TIME_LIMITS = (QueryCanceled, LockNotAvailable, IdleInTransactionSessionTimeout, PoolTimeout)
+
 
 class TimeLimits:
-    """Answers 503 where a time limit ended a statement, and gives a download a longer one."""
+    """Answers 503 where a time limit ended what a view did, and gives a download a longer one.
+
+    It is the innermost middleware. Django makes an answer of what another middleware raises as soon as it is raised,
+    before any middleware further out sees it; there `consilium.views.server_error` asks `answer_to`.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -32,19 +41,23 @@ class TimeLimits:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer; the statements of a download run while it is sent."""
         response: HttpResponseBase = self.get_response(request)
+        request.is_past_view = True  # type: ignore[attr-defined]
         if settings.WEB_PROCESS and response.streaming and not isinstance(response, FileResponse):
             response.streaming_content = with_time(response.streaming_content)  # type: ignore[attr-defined]
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """503 for a statement that was ended, None for any other error."""
-        if not isinstance(exception, OperationalError):
-            return None
-        if not isinstance(exception.__cause__, QueryCanceled | LockNotAvailable):
-            return None
-        response = _too_long(request)
-        response["Retry-After"] = str(RETRY_AFTER_S)
-        return response
+        """503 for a time limit, None for any other error."""
+        return answer_to(request, exception)
+
+
+def answer_to(request: HttpRequest, exception: BaseException | None) -> HttpResponse | None:
+    """503 where the error is that of a time limit, None for any other error."""
+    if not isinstance(exception, DatabaseError) or not isinstance(exception.__cause__, TIME_LIMITS):
+        return None
+    response = _too_long(request)
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
 
 
 def with_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -60,7 +73,10 @@ def with_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _too_long(request: HttpRequest) -> HttpResponse:
     """503 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
-    detail = _("The database is busy, and this took too long. Nothing was saved. Try again in a moment.")
+    if getattr(request, "is_past_view", False):  # what the view wrote stays
+        detail = _("The database is busy, and this took too long. See whether your change was saved, then try again.")
+    else:
+        detail = _("The database is busy, and this took too long. Nothing was saved. Try again in a moment.")
     if reads_json(request):
         return JsonResponse({"detail": detail}, status=503)
     if "HX-Request" in request.headers:

@@ -1,5 +1,7 @@
 """Pages that belong to no app."""
 
+import sys
+
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -11,6 +13,7 @@ from django.views.decorators.http import require_safe
 from consilium.core.api import not_found
 from consilium.middleware import reads_json
 from consilium.rule_endpoint import page_context
+from consilium.time_limits import answer_to
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -28,7 +31,11 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500; as JSON for clients of the API."""
+    """500, or 503 where a time limit ended what a middleware did; as JSON for clients of the API."""
+    # Django calls this while it handles the error, and does not pass it.
+    response = answer_to(request, sys.exception())
+    if response is not None:
+        return response
     if not request.path_info.startswith("/api/"):
         return defaults.server_error(request)
     return JsonResponse({"detail": _("Something went wrong on the server. It has been logged.")}, status=500)

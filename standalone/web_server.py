@@ -21,6 +21,7 @@ from typing import Any
 
 os.environ.setdefault("CONSILIUM_WEB", "1")
 
+from django.conf import settings
 from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -31,7 +32,6 @@ from granian.server.mp import MPServer
 from consilium.logs import logging_settings
 from standalone.processes import BACKLOG
 
-PROCESSES = 2
 # Not for more work at once, but because a body that comes slowly holds a thread (`consilium.request_bodies`).
 THREADS = 128
 HEADERS_WITHIN_MS = 10_000
@@ -58,7 +58,7 @@ class WebServer(MPServer):
             interface=Interfaces.WSGI,
             http=HTTPModes.http1,
             websockets=False,
-            workers=PROCESSES,
+            workers=settings.WEB_PROCESSES,
             blocking_threads=THREADS,
             runtime_threads=1,
             backlog=BACKLOG,

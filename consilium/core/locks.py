@@ -75,9 +75,11 @@ def lock_exclusive_within(lock: RowLock, key: int, *, seconds: float) -> bool:
     connection.ensure_connection()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('lock_timeout')")
+            (former,) = cursor.fetchone()
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{int(seconds * 1000)}ms"])
             cursor.execute(f"SELECT {exclusive_lock_sql(lock, '%s')}", [key])
-            cursor.execute("SELECT set_config('lock_timeout', '0', true)")
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [former])
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
             return False

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,9 +15,14 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
-from django.db import connection
+from django.contrib.auth import SESSION_KEY
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import path as route
 
+from accounts.models import User
+from consilium.core.locks import RowLock, lock_exclusive_within
 from consilium.time_limits import with_time
 from tests.factories import BenchmarkFactory, UserFactory
 from tests.processes import ROOT, web_server
@@ -56,12 +64,12 @@ def test_options_of_the_address_are_kept_and_win(process_environment: dict[str, 
 
 
 @contextmanager
-def locked(table: str) -> Iterator[None]:
+def locked(table: str, mode: str = "ACCESS EXCLUSIVE") -> Iterator[None]:
     """Another connection holds a table."""
     parameters: Any = {**connection.get_connection_params(), "cursor_factory": psycopg.Cursor}
     parameters.pop("context", None)
     with psycopg.connect(**parameters) as other:
-        other.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        other.execute(f"LOCK TABLE {table} IN {mode} MODE")
         yield
 
 
@@ -107,6 +115,92 @@ def test_a_statement_that_is_ended_is_answered_503(
     assert staff.get(path, headers=headers).status_code == 200
 
 
+@pytest.fixture
+def stored(staff: Client, settings: Any) -> Client:
+    """Somebody with a session in the database, as on a server."""
+    settings.SESSION_ENGINE = "accounts.sessions"
+    staff.force_login(User.objects.get(pk=staff.session[SESSION_KEY]))
+    return staff
+
+
+KINDS = [
+    ({}, "text/html"),
+    ({"HX-Request": "true"}, "text/plain"),
+    ({"Accept": "application/json"}, "application/json"),
+]
+NOTHING_SAVED, SEE = "Nothing was saved. Try again in a moment.", "See whether your change was saved, then try again."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("headers", "kind"), KINDS)
+@pytest.mark.parametrize(
+    ("table", "mode", "path", "length", "text"),
+    [
+        # The session is read, its reader is, and the benchmark, whose import a long body would be.
+        ("accounts_usersession", "ACCESS EXCLUSIVE", "/profile/", 0, NOTHING_SAVED),
+        ("accounts_user", "ACCESS EXCLUSIVE", "/profile/", 0, NOTHING_SAVED),
+        ("rubrics_benchmark", "ACCESS EXCLUSIVE", "/b/study/imports/", 5_000_000, NOTHING_SAVED),
+        # The session is saved.
+        ("accounts_usersession", "SHARE", "/profile/second-step/?next=/profile/", 0, SEE),
+    ],
+)
+def test_a_middleware_whose_statement_is_ended_is_answered_503(
+    stored: Client, table: str, mode: str, path: str, length: int, text: str, headers: dict[str, str], kind: str
+) -> None:
+    def ask() -> Any:
+        if length:
+            body = {"data": b"", "content_type": "multipart/form-data; boundary=b", "CONTENT_LENGTH": str(length)}
+            return stored.post(path, headers=headers, **body)
+        return stored.get(path, headers=headers)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '100ms'")
+    try:
+        with locked(table, mode):
+            answer = ask()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET lock_timeout")
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == "5"
+    assert answer["Content-Type"].startswith(kind)
+    assert text in answer.content.decode()
+    assert ask().status_code < 500
+
+
+def idle(_request: HttpRequest) -> HttpResponse:
+    """A view whose transaction does nothing for a while."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+        time.sleep(0.5)
+        cursor.execute("SELECT 1")
+    return HttpResponse("done")
+
+
+urlpatterns = [route("idle/", idle)]
+
+
+@pytest.mark.slow
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(("headers", "kind"), KINDS)
+def test_an_idle_transaction_that_is_ended_is_answered_503(
+    transactional_db: None, headers: dict[str, str], kind: str
+) -> None:
+    answer = Client(raise_request_exception=False).get("/idle/", headers=headers)
+    assert answer.status_code == 503
+    assert answer["Content-Type"].startswith(kind)
+    assert NOTHING_SAVED in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_lock_with_a_limit_of_its_own_leaves_that_of_the_transaction() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '7s'")
+        assert lock_exclusive_within(RowLock.IMPORT, 1, seconds=2)
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone()[0] == "7s"
+
+
 @pytest.mark.django_db
 def test_a_download_has_longer_and_leaves_the_limit_as_it_was() -> None:
     def limit() -> bytes:
@@ -131,8 +225,6 @@ def test_a_download_has_longer_and_leaves_the_limit_as_it_was() -> None:
 def test_the_running_web_server_ends_a_wait_and_goes_on(
     process_environment: dict[str, str], tmp_path: Any, settings: Any
 ) -> None:
-    import http.client
-
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"
     user = UserFactory()
     BenchmarkFactory(slug="study").roles.create(user=user, role="admin")
@@ -152,3 +244,46 @@ def test_the_running_web_server_ends_a_wait_and_goes_on(
         with locked("scoring_judge"):
             assert status() == 503
         assert status() == 200
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_request_for_which_no_connection_is_free_is_answered_503(
+    process_environment: dict[str, str], tmp_path: Any, settings: Any
+) -> None:
+    settings.SESSION_ENGINE = "accounts.sessions"
+    user = UserFactory()
+    BenchmarkFactory(slug="study").roles.create(user=user, role="admin")
+    client = Client()
+    client.force_login(user)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    address = process_environment["DATABASE_URL"]
+    options = quote("-c lock_timeout=60000 -c statement_timeout=60000")
+    environment = {
+        **process_environment,
+        "DATABASE_URL": f"{address}{'&' if '?' in address else '?'}options={options}",
+        "WEB_PROCESSES": "1",
+    }
+    folder = tmp_path / "bodies"
+    folder.mkdir()
+    with web_server(environment, folder) as port:
+
+        def ask(path: str, **headers: str) -> tuple[int, str]:
+            asked = http.client.HTTPConnection("127.0.0.1", port, timeout=100)
+            asked.request("GET", path, headers={"Host": f"localhost:{port}", **headers})
+            answer = asked.getresponse()
+            return answer.status, answer.read().decode()
+
+        assert ask("/healthz")[0] == 200
+        waiting = [
+            threading.Thread(target=ask, args=("/b/study/judges/",), kwargs={"Cookie": cookie}) for _number in range(10)
+        ]
+        with locked("scoring_judge"):
+            for thread in waiting:
+                thread.start()
+            time.sleep(4)
+            status, text = ask("/healthz", Accept="application/json")
+        for thread in waiting:
+            thread.join()
+        assert (status, json.loads(text)["detail"].endswith(NOTHING_SAVED)) == (503, True)
+        assert ask("/healthz")[0] == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -16,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from consilium.request_bodies import bound_bodies
+from tests.factories import BenchmarkFactory, UserFactory
 from tests.processes import ROOT, web_server
 
 pytestmark = pytest.mark.slow
@@ -68,6 +71,55 @@ def test_idle_connections_and_slow_headers_and_bodies_hold_up_nobody(port: int) 
             connection.close()
 
 
+@pytest.fixture
+def cookie(transactional_db: None, settings: Any) -> str:
+    """Of the admin of the benchmark `study`."""
+    settings.SESSION_ENGINE = "accounts.sessions"
+    client = Client()
+    client.force_login(BenchmarkFactory(slug="study", admin=UserFactory()).roles.get().user)
+    name = settings.SESSION_COOKIE_NAME
+    return f"{name}={client.cookies[name].value}; csrftoken={'t' * 32}"
+
+
+def test_slow_bodies_of_people_with_a_session_hold_no_connection_of_the_database(
+    process_environment: dict[str, str], tmp_path: Path, cookie: str
+) -> None:
+    folder = tmp_path / "bodies"
+    folder.mkdir()
+    held: list[socket.socket] = []
+
+    def hold(port: int, path: str, length: int) -> None:
+        text = f"POST {path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: {length}\r\nCookie: {cookie}\r\n"
+        text += "Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n"
+        held.append(socket.create_connection((HOST, port), timeout=30))
+        held[-1].sendall(text.encode())
+
+    def assert_quick(port: int) -> None:
+        for path in ("/healthz", "/b/study/judges/"):
+            status, seconds = ask(port, path=path, Cookie=cookie)
+            assert (path, status, seconds < 8) == (path, 200, True)
+
+    with web_server({**process_environment, "WEB_PROCESSES": "1"}, folder) as port:
+        try:
+            assert_quick(port)
+            for _number in range(12):  # the pool has 10 connections
+                hold(port, "/accounts/login/", 100_000)
+            time.sleep(1)
+            assert_quick(port)
+            # Bodies that are too long to be read first, by somebody who may send them.
+            for _number in range(12):
+                hold(port, "/b/study/imports/", 5_000_000)
+            time.sleep(3)
+            refused, _writable, _failed = select.select(held[12:], [], [], 0)
+            answers = [connection.recv(1000) for connection in refused]
+            assert len(answers) == 8
+            assert all(answer[9:12] == b"503" and b"retry-after: 5" in answer.lower() for answer in answers)
+            assert_quick(port)
+        finally:
+            for connection in held:
+                connection.close()
+
+
 @pytest.mark.parametrize(
     ("line", "header", "status"),
     [(8_000, 8_000, b"200"), (70_000, 10, b"414"), (10, 200_000, b"431")],
@@ -115,9 +167,10 @@ def echo(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     return [data]
 
 
-@pytest.mark.parametrize("length", [5, 70_000])
-def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int) -> None:
-    application = bound_bodies(echo, max_readers=2)
+# A body in memory, one in a file, and one that the application reads.
+@pytest.mark.parametrize(("length", "max_spooled"), [(5, 100_000), (70_000, 100_000), (70_000, 50_000)])
+def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int, max_spooled: int) -> None:
+    application = bound_bodies(echo, max_spooled=max_spooled, max_readers=2, max_long_readers=2)
     slow = [Body(b"x" * length) for _number in range(2)]
     answers: list[tuple[str, bytes]] = []
     threads = [
@@ -138,11 +191,14 @@ def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int) -> N
     assert call(application, whole, length) == ("200 OK", b"y" * length)
 
 
+@pytest.mark.parametrize("max_spooled", [100_000, 50_000])
 @pytest.mark.parametrize(("length", "received"), [(5, 4), (70_000, 69_999)])
-def test_a_cut_body_is_refused_whatever_the_application_makes_of_it(length: int, received: int) -> None:
+def test_a_cut_body_is_refused_whatever_the_application_makes_of_it(
+    length: int, received: int, max_spooled: int
+) -> None:
     body = Body(b"x" * received)
     body.may_end.set()
-    assert call(bound_bodies(echo), body, length)[0] == "400 Bad Request"
+    assert call(bound_bodies(echo, max_spooled=max_spooled), body, length)[0] == "400 Bad Request"
 
 
 def test_a_stop_finishes_the_request_in_flight(process_environment: dict[str, str], tmp_path: Path) -> None:
