@@ -10,10 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.utils import timezone
 
 from accounts.models import UserSession
+from consilium.time_limits import is_time_limit
 
 # In the data of a session: when, from where and with which browser its person signed in.
 SIGNED_IN = "signed_in"
@@ -39,6 +41,15 @@ class SessionStore(DatabaseStore):
             self._session_key = None
             return {}
         return dict(self.decode(data))
+
+    def save(self, must_create: bool = False) -> None:
+        """Store the session. Django takes any error of the database for a session that is gone, also a time limit."""
+        try:
+            super().save(must_create=must_create)
+        except UpdateError as error:
+            if is_time_limit(error.__context__):
+                raise error.__context__ from error.__context__.__cause__
+            raise
 
     def create_model_instance(self, data: dict[str, Any]) -> UserSession:
         """The row of the session: the columns follow from its data, also where Django gives it a new key."""

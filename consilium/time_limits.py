@@ -51,9 +51,14 @@ class TimeLimits:
         return answer_to(request, exception)
 
 
+def is_time_limit(exception: BaseException | None) -> bool:
+    """Whether it is Django's error for a time limit."""
+    return isinstance(exception, DatabaseError) and isinstance(exception.__cause__, TIME_LIMITS)
+
+
 def answer_to(request: HttpRequest, exception: BaseException | None) -> HttpResponse | None:
     """503 where the error is that of a time limit, None for any other error."""
-    if not isinstance(exception, DatabaseError) or not isinstance(exception.__cause__, TIME_LIMITS):
+    if not is_time_limit(exception):
         return None
     response = _too_long(request)
     response["Retry-After"] = str(RETRY_AFTER_S)

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -118,8 +118,10 @@ def test_a_statement_that_is_ended_is_answered_503(
 @pytest.fixture
 def stored(staff: Client, settings: Any) -> Client:
     """Somebody with a session in the database, as on a server."""
+    user = User.objects.get(pk=staff.session[SESSION_KEY])
     settings.SESSION_ENGINE = "accounts.sessions"
-    staff.force_login(User.objects.get(pk=staff.session[SESSION_KEY]))
+    staff.cookies.clear()
+    staff.force_login(user)
     return staff
 
 
@@ -225,7 +227,7 @@ def test_a_download_has_longer_and_leaves_the_limit_as_it_was() -> None:
 def test_the_running_web_server_ends_a_wait_and_goes_on(
     process_environment: dict[str, str], tmp_path: Any, settings: Any
 ) -> None:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"
+    settings.SESSION_ENGINE = "accounts.sessions"
     user = UserFactory()
     BenchmarkFactory(slug="study").roles.create(user=user, role="admin")
     client = Client()
@@ -269,10 +271,10 @@ def test_a_request_for_which_no_connection_is_free_is_answered_503(
     with web_server(environment, folder) as port:
 
         def ask(path: str, **headers: str) -> tuple[int, str]:
-            asked = http.client.HTTPConnection("127.0.0.1", port, timeout=100)
-            asked.request("GET", path, headers={"Host": f"localhost:{port}", **headers})
-            answer = asked.getresponse()
-            return answer.status, answer.read().decode()
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=100)) as site:
+                site.request("GET", path, headers={"Host": f"localhost:{port}", **headers})
+                answer = site.getresponse()
+                return answer.status, answer.read().decode()
 
         assert ask("/healthz")[0] == 200
         waiting = [
