@@ -97,8 +97,9 @@ def test_a_scale_multiplies_values_and_its_square_variances():
     sums = of([*rng.random(12), *[NAN] * 28], rng.random(40))
     plain, scaled = (prediction_powered(sums, scale=scale)[0] for scale in (1, 100))
     for name in ("powered", "physicians", "judge"):
-        one, other = getattr(plain, name), getattr(scaled, name)
-        assert (other.value, other.low, other.high) == pytest.approx((100 * one.value, 100 * one.low, 100 * one.high))
+        figure, other = getattr(plain, name), getattr(scaled, name)
+        ends = (100 * figure.value, 100 * figure.low, 100 * figure.high)
+        assert (other.value, other.low, other.high) == pytest.approx(ends)
     assert scaled.label_variance == pytest.approx(10_000 * plain.label_variance)
     assert scaled.residual_variance == pytest.approx(10_000 * plain.residual_variance)
     assert (scaled.power, scaled.width_ratio) == pytest.approx((plain.power, plain.width_ratio))

@@ -125,8 +125,8 @@ def test_gold_has_the_same_places_in_a_copy_of_the_study(order: str) -> None:
     ]
     assert copies[0] == copies[1]
     if order == "shuffled":  # and the places of one annotator say nothing about those of another
-        one, two = ([n for n, row in enumerate(queue) if row[0] == "gold"] for queue in copies[0])
-        assert one != two
+        first, second = ([n for n, row in enumerate(queue) if row[0] == "gold"] for queue in copies[0])
+        assert first != second
 
 
 def test_gold_may_be_anywhere_in_the_queue() -> None:
@@ -273,7 +273,7 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert client.post(f"{page}hold/", {"reason": "no"}).status_code == 404
 
 
-def test_the_admins_of_the_benchmark_are_told_by_pseudonym_who_is_held_back() -> None:
+def test_the_admins_of_the_benchmark_get_a_notice_with_the_pseudonym_of_who_is_held_back() -> None:
     scene = Scene()
     scene.mark(0.6, minimum=8)
     former, researcher = UserFactory(), UserFactory()
