@@ -28,7 +28,8 @@ ADMINISTERED = {
     *("api-batches", "api-batch", "api-batch-preview", "api-batch-pause", "api-batch-open", "api-batch-close"),
     *("api-conflicts", "api-regrading", "api-audits", "api-authors", "api-author", "api-staff-member"),
     *("api-second-round", "api-ask-for-rulings", "api-writing-new"),
-    *("api-drafting-terms", "api-suggestions-withdraw"),
+    *("api-drafting-terms", "api-suggestions-withdraw", "api-second-step"),
+    *("api-accounts", "api-account-deactivate", "api-account-activate"),
 }
 # Open to one person, who is not the one who asks here: who reviews the draft, and who sent it.
 OF_ONE_PERSON = {"api-review", "api-take-back"}
