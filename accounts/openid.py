@@ -156,7 +156,10 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
             answer = session.get(self.openid_config["jwks_uri"])
             answer.raise_for_status()
         keys = jwt.PyJWKSet.from_dict(answer.json()).keys
-        return next(key for key in keys if key.key_id == number or (number is None and len(keys) == 1))
+        fitting = [key for key in keys if key.key_id == number or (number is None and len(keys) == 1)]
+        if not fitting:
+            raise LookupError("the provider publishes no key that the token names")
+        return fitting[0]
 
 
 def nonce_of(state: str) -> str:

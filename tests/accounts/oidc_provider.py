@@ -56,6 +56,8 @@ class Provider:
     hangs_at: str = ""
     trickles_at: str = ""
     signs_with_other_key: bool = False
+    names_key: str | None = "1"  # in the ID token; the key that signs is "1"
+    publishes_two_keys: bool = False
     algorithm: str = "RS256"
     omits_id_token: bool = False
     described_issuer: str = ""
@@ -94,7 +96,10 @@ def running_provider() -> Iterator[Provider]:
     """Serve on a free port of 127.0.0.1 until the block ends."""
     provider = Provider()
     key, other_key = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
-    public = {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": "1", "use": "sig"}
+    public, other_public = (
+        {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(one.public_key())), "kid": number, "use": "sig"}
+        for number, one in (("1", key), ("2", other_key))
+    )
     authorization: dict[str, str] = {}  # what the last request for authorization had: code_challenge and nonce
 
     class Handler(BaseHTTPRequestHandler):
@@ -147,7 +152,8 @@ def running_provider() -> Iterator[Provider]:
                 self.answer({**shape.claims, **provider.userinfo}, name="userinfo")
             elif here == "/keys":
                 algorithm = {"alg": "RS256"} if shape.keys_name_algorithm else {}
-                self.answer({"keys": [public | algorithm]}, name="keys")
+                keys = [public | algorithm, other_public | algorithm]
+                self.answer({"keys": keys if provider.publishes_two_keys else keys[:1]}, name="keys")
             else:
                 self.answer({"error": "not_found"}, 404)
 
@@ -185,7 +191,8 @@ def running_provider() -> Iterator[Provider]:
             signing: Any = other_key if provider.signs_with_other_key else key
             if provider.algorithm != "RS256":
                 signing = SECRET if provider.algorithm == "HS256" else None
-            token = jwt.encode(claims, signing, algorithm=provider.algorithm, headers={"kid": "1"})
+            named = {} if provider.names_key is None else {"kid": provider.names_key}
+            token = jwt.encode(claims, signing, algorithm=provider.algorithm, headers=named)
             body = {"access_token": ACCESS_TOKEN, "token_type": "Bearer", "expires_in": 60}
             self.answer(body if provider.omits_id_token else {**body, "id_token": token}, name="token")
 

@@ -333,6 +333,8 @@ FAULTS: dict[str, Callable[[Provider], None]] = {
     "other key": lambda provider: setattr(provider, "signs_with_other_key", True),
     "no signature": lambda provider: setattr(provider, "algorithm", "none"),
     "signed by the shared secret": lambda provider: setattr(provider, "algorithm", "HS256"),
+    "unknown kid": lambda provider: setattr(provider, "names_key", "of last year"),
+    "no kid, two keys": lambda provider: provider.__dict__.update(names_key=None, publishes_two_keys=True),
     "no ID token": lambda provider: setattr(provider, "omits_id_token", True),
 }
 
