@@ -118,6 +118,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Connect a first sign-on with its account, unless another identity of the provider is connected already.
 
+        Nothing is connected in a session that is open: a sign-on alone connects, by the address that the provider says.
         An address may later be given to a new person, so a second identity with the same address may be somebody else.
 
         allauth could connect it itself (``EMAIL_AUTHENTICATION``), but would then make the password unusable, because
@@ -127,8 +128,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         claims = sociallogin.account.extra_data
         user: User | None = sociallogin.user if sociallogin.is_existing else None
         try:
+            # Else an identity of anybody could be connected in an open session, which no claim speaks for.
+            if sociallogin.state.get("process") != AuthProcess.LOGIN:
+                user = request.user if isinstance(request.user, User) else None
+                raise SignOnRefused("no_sign_in")
             refuse_other_domains(claims, domains=settings.OIDC_DOMAINS)
-            if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
+            if sociallogin.is_existing:
                 return
             user = account_for(claims, trust_email=settings.OIDC_TRUST_EMAIL)
             if SocialAccount.objects.filter(user=user, provider=sociallogin.account.provider).exists():

@@ -381,6 +381,7 @@ MFA_TOTP_ISSUER = "Consilium"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address was given by an admin, not claimed by whoever signed up
 SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
 SOCIALACCOUNT_ONLY = False
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True  # before an identity is disconnected; only a sign-on connects one
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 OIDC_NAME: str = env.str("OIDC_NAME", default="single sign-on")
 # Accept an address even if the provider does not say whether it is verified: `accounts.services.sign_on`.

@@ -14,8 +14,8 @@ GOOGLE = "https://accounts.google.com"
 
 
 class SignOnRefused(Exception):
-    """Nobody is signed in; ``reason`` is no_email, not_verified, unconfirmed, no_account, other_identity or
-    other_domain.
+    """Nobody is signed in; ``reason`` is no_email, not_verified, unconfirmed, no_account, other_identity, other_domain
+    or no_sign_in (somebody tried to connect an identity in an open session).
     """
 
     def __init__(self, reason: str, email: str = "") -> None:

@@ -102,6 +102,7 @@ HOW: dict[str, _StrPromise] = {
     "unconfirmed": gettext_lazy("address not confirmed"),
     "no_account": gettext_lazy("no account"),
     "other_identity": gettext_lazy("connected to another identity"),
+    "no_sign_in": gettext_lazy("was to be connected in an open session"),
     # what was exported
     "security_log": gettext_lazy("the security log"),
     "trail": gettext_lazy("the trail of changes"),

@@ -48,9 +48,9 @@ def ana() -> User:
     return UserFactory(email="ana@example.org", name="Ana Ruiz")
 
 
-def sign_on(client: Client, **headers: str) -> Any:
+def sign_on(client: Client, process: str = "login", **headers: str) -> Any:
     """Go to the provider as a browser would, and come back with its code."""
-    page = client.post(BEGIN, headers=headers)
+    page = client.post(BEGIN, {"process": process}, headers=headers)
     (target,) = re.findall(r'content="0;url=([^"]+)"', page.content.decode()) or [page.get("Location")]
     url = urlsplit(unescape(target))
     connection = http.client.HTTPConnection(url.netloc)
@@ -101,6 +101,20 @@ def test_a_second_identity_with_the_same_address_is_refused(client: Client, prov
     text = answer.content.decode()
     assert "ana@example.org is already connected to another sign-in at Clinic sign-on." in text
     assert "Contact the server administrator." in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("email", ["eve@example.org", "ana@example.org"])
+def test_nothing_is_connected_in_an_open_session(client: Client, provider: Provider, ana: User, email: str) -> None:
+    client.force_login(ana)
+    provider.says({"email": email, "email_verified": True})
+    answer = sign_on(client, process="connect")
+    assert answer.status_code == 403
+    assert "Nothing was connected" in answer.content.decode()
+    assert not SocialAccount.objects.exists()
+    event = SecurityEvent.objects.get(kind="sign_on_refused")
+    assert (event.user, event.values) == (ana, {"reason": "no_sign_in"})
+    assert sign_on(Client(), process="redirect").status_code == 403
 
 
 @pytest.mark.slow
