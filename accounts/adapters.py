@@ -126,6 +126,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         whose address it is.
         """
         claims = sociallogin.account.extra_data
+        request.id_token_claims = claims.get("id_token") or {}  # type: ignore[attr-defined]  # for `confirmations`
         user: User | None = sociallogin.user if sociallogin.is_existing else None
         try:
             # Else an identity of anybody could be connected in an open session, which no claim speaks for.

@@ -23,7 +23,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.services import security_log
 
-SIGNED_IN_AT = "signed_in_at"  # in the session, in seconds
+SIGNED_IN_AT = "signed_in_at"  # in the session, in seconds: when the sign-in proved who is there; 0 for never
+AT_PROVIDER = "signed_in_at_provider"  # in the session, in seconds, as the provider of single sign-on says
 # What is confirmed, as the page of the confirmation and the security log say it.
 KINDS = {
     "threshold": _("You sign the threshold of a benchmark."),
@@ -52,12 +53,30 @@ class Proof:
 
 
 def remember_sign_in(sender: object, request: HttpRequest | None, user: User, **_values: object) -> None:
-    """Note in the session when it began, whichever way somebody signed in."""
-    if request is not None and hasattr(request, "session"):
-        request.session[SIGNED_IN_AT] = time.time()
+    """Note in the session when its sign-in proved who is there.
+
+    A provider of single sign-on may answer without asking anything, so what it says of the time counts there.
+    """
+    if request is None or not hasattr(request, "session"):
+        return
+    records = get_authentication_records(request, user)
+    # A second step of ours after the sign-on is given now.
+    by_provider = bool(records) and records[-1]["method"] == "socialaccount"
+    request.session[SIGNED_IN_AT] = request.session.get(AT_PROVIDER, 0) if by_provider else time.time()
 
 
 user_logged_in.connect(remember_sign_in, dispatch_uid="accounts.confirmations")
+
+
+def remember_provider(sender: object, request: HttpRequest, method: str, user: User, **_values: object) -> None:
+    """Note in the session when its person signed in at the provider, by ``request.id_token_claims``."""
+    if method == "socialaccount":
+        at = getattr(request, "id_token_claims", {}).get("auth_time")
+        is_time = isinstance(at, int | float) and not isinstance(at, bool)
+        request.session[AT_PROVIDER] = min(at, time.time()) if is_time else 0
+
+
+authentication_step_completed.connect(remember_provider, dispatch_uid="accounts.confirmations.provider")
 
 
 def last_proof(request: HttpRequest, *, now: float | None = None) -> Proof | None:

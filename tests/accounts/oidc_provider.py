@@ -58,6 +58,9 @@ class Provider:
     signs_with_other_key: bool = False
     names_key: str | None = "1"  # in the ID token; the key that signs is "1"
     publishes_two_keys: bool = False
+    # When its person signed in there; None: as they come. It is in the ID token as auth_time, if the provider sends it.
+    signed_in_at: float | None = None
+    sends_auth_time: bool = True
     algorithm: str = "RS256"
     omits_id_token: bool = False
     described_issuer: str = ""
@@ -143,6 +146,10 @@ def running_provider() -> Iterator[Provider]:
                 provider.redirect_uris.append(query["redirect_uri"])
                 authorization.update(challenge=query.get("code_challenge", ""), nonce=query.get("nonce", ""))
                 authorization.update(method=query.get("code_challenge_method", ""))
+                if provider.signed_in_at is None or query.get("prompt") == "login" or query.get("max_age") == "0":
+                    authorization.update(at=str(time.time()))
+                else:
+                    authorization.update(at=str(provider.signed_in_at))
                 self.send_response(302)
                 back = urlencode({"code": CODE, "state": query["state"]})
                 self.send_header("Location", f"{query['redirect_uri']}?{back}")
@@ -184,6 +191,7 @@ def running_provider() -> Iterator[Provider]:
                 "iat": now,
                 "exp": now + 60,
                 "nonce": authorization["nonce"],
+                **({"auth_time": int(float(authorization["at"]))} if provider.sends_auth_time else {}),
                 **shape.claims,
                 **shape.token_claims,
                 **provider.id_token,

@@ -217,7 +217,10 @@ def test_people_of_single_sign_on_go_through_their_provider_again(
         [begin] = re.findall(r'action="(/accounts/oidc/sso/login/[^"]+)"', page)
         target = client.post(begin, {"process": "login", "next": "/profile/confirmed/"}).content.decode()
         assert "prompt=login" in target and "max_age=0" in target
-        sign_on(client)
+        provider.signed_in_at = time.time() - 3600
+        sign_on(client)  # their provider does not ask
+        assert client.post(SIGN, SENT).status_code == 403
+        sign_on(client, begin=begin)
         [key] = re.findall(r'name="next" value="(/profile/confirmed/\?key=[^"]+)"', page)
         assert SIGN not in signed_in(UserFactory()).get(key).content.decode()  # another person finds nothing there
         back = client.get(key).content.decode()
@@ -226,3 +229,30 @@ def test_people_of_single_sign_on_go_through_their_provider_again(
         assert client.post(SIGN, kept_fields(back)).status_code == 302
         assert ThresholdChoice.objects.get().signed_by == admin
         assert "Nothing waits to be carried out." in client.get("/profile/confirmed/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("claims", "counts"),
+    [
+        ({"auth_time": None}, False),
+        ({"auth_time": "now"}, False),
+        ({"auth_time": True}, False),
+        ({"auth_time": int(time.time()) + 86_400}, True),  # in the future: now
+        ({"auth_time": int(time.time()) - 3600}, False),
+    ],
+)
+def test_a_sign_on_counts_from_when_its_person_signed_in_at_the_provider(
+    admin: User, benchmark: Benchmark, settings: Any, claims: dict[str, Any], counts: bool
+) -> None:
+    with running_provider() as provider:
+        settings.SOCIALACCOUNT_PROVIDERS = provider.settings()
+        settings.OIDC_NAME = "Clinic sign-on"
+        provider.says({"email": "ada@example.org", "email_verified": True})
+        provider.id_token.update(claims)
+        client = Client()
+        sign_on(client)
+        assert client.post(SIGN, SENT).status_code == (302 if counts else 403)
+        let_time_pass(client, 310)
+        assert client.post(SIGN, {**SENT, "seen": "1"}).status_code == 403
+        # Nor may they change how they sign in.
+        assert client.get("/accounts/2fa/totp/activate/").status_code == 302

@@ -48,9 +48,9 @@ def ana() -> User:
     return UserFactory(email="ana@example.org", name="Ana Ruiz")
 
 
-def sign_on(client: Client, process: str = "login", **headers: str) -> Any:
+def sign_on(client: Client, process: str = "login", begin: str = BEGIN, **headers: str) -> Any:
     """Go to the provider as a browser would, and come back with its code."""
-    page = client.post(BEGIN, {"process": process}, headers=headers)
+    page = client.post(begin, {"process": process}, headers=headers)
     (target,) = re.findall(r'content="0;url=([^"]+)"', page.content.decode()) or [page.get("Location")]
     url = urlsplit(unescape(target))
     connection = http.client.HTTPConnection(url.netloc)
