@@ -11,6 +11,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.confirming import check_api_confirmation
 from annotation.people.deactivation import activate_account, deactivate_account
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, Pages, valid
@@ -83,6 +84,7 @@ def deactivate(request: Request) -> Response:
     It is signed out, its tokens are revoked, its roles are stopped and open work is released.
     """
     refuse_others(request.user)
+    check_api_confirmation(request)
     sent = valid(DeactivationSerializer(data=request.data))
     person = get_account(request.user, email=sent["email"])
     deactivate_account(
@@ -100,6 +102,7 @@ def deactivate(request: Request) -> Response:
 def activate(request: Request) -> Response:
     """Activate an account again (operators); its roles stay stopped."""
     refuse_others(request.user)
+    check_api_confirmation(request)
     sent = valid(ActivationSerializer(data=request.data))
     person = get_account(request.user, email=sent["email"])
     activate_account(

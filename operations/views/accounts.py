@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.confirming import confirmed
 from accounts.models import User
 from accounts.services.rights import set_rights
 from annotation.dashboard.views import csv_file
@@ -65,6 +66,7 @@ def account(request: SignedInRequest, username: str) -> HttpResponse:
 
 @require_POST
 @operators_only
+@confirmed("account")
 def rights(request: SignedInRequest, username: str) -> HttpResponse:
     """Change what the account may do on the server."""
     person = get_account(request.user, username=username)
@@ -84,6 +86,7 @@ def rights(request: SignedInRequest, username: str) -> HttpResponse:
 
 @require_POST
 @operators_only
+@confirmed("account")
 def deactivate(request: SignedInRequest, username: str) -> HttpResponse:
     """Deactivate the account; the reason is kept in the security log."""
     person = get_account(request.user, username=username)
@@ -110,6 +113,7 @@ def deactivate(request: SignedInRequest, username: str) -> HttpResponse:
 
 @require_POST
 @operators_only
+@confirmed("account")
 def activate(request: SignedInRequest, username: str) -> HttpResponse:
     """Activate the account again."""
     person = get_account(request.user, username=username)

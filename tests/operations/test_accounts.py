@@ -20,6 +20,7 @@ from accounts.models import ApiToken, Invitation, SecurityEvent, User
 from accounts.services.rights import LastOperator, set_rights
 from annotation.models import Assignment, Membership
 from rubrics.models import BenchmarkRole
+from tests.accounts.second_step_tools import let_time_pass
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, token_of
 
@@ -276,3 +277,19 @@ def test_who_tries_to_sign_in_learns_of_the_deactivation_by_the_right_password_a
     ]
     alerts = [text[text.index('role="alert"') :].split("</")[0] for text in wrong]
     assert alerts[0] == alerts[1] == alerts[2]
+
+
+def test_rights_and_accounts_change_only_after_a_confirmation(client: Client) -> None:
+    person = UserFactory(email="ana@example.org")
+    let_time_pass(client)
+    for what, sent in (("rights", {"operator": "on"}), ("deactivate", {"reason": "x"}), ("activate", {})):
+        answer = client.post(f"{page_of(person)}{what}/", sent)
+        assert (answer.status_code, "Confirm who you are" in answer.content.decode()) == (403, True), what
+        refused = client.post(f"/api/v1/accounts/{what}/", {"email": person.email, "reason": "x"}, "application/json")
+        assert what == "rights" or refused.json()["code"] == "confirmation_required"
+    person.refresh_from_db()
+    assert (person.is_active, person.is_superuser) == (True, False)
+    proof = {"confirmation": "password", "confirmation-password": PASSWORD}
+    assert client.post(f"{page_of(person)}rights/", {"operator": "on", **proof}).status_code == 302
+    person.refresh_from_db()
+    assert person.is_superuser
