@@ -13,14 +13,10 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import security_log
-from accounts.services.mails import has_mail_server, send_mail
 from consilium.core.compiled_queries import CompiledQuery
-from consilium.hosts import site_address
 
 # Recovery codes are none: they only help where another step was lost.
 STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
@@ -94,21 +90,3 @@ def may_remove(authenticator: Authenticator) -> bool:
         return True
     others = Authenticator.objects.filter(user=authenticator.user_id, type__in=STEPS).exclude(pk=authenticator.pk)
     return others.exists() or not is_required(User.objects.get(pk=authenticator.user_id))
-
-
-@transaction.atomic
-def remove_all(*, user: User, at: datetime) -> int:
-    """Remove every step and the recovery codes of somebody who lost them; returns how many steps there were.
-
-    For whoever runs the server. The owner gets a mail, because an attacker may have asked for it.
-    """
-    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    rows = Authenticator.objects.filter(user=user)
-    kinds = sorted(rows.filter(type__in=STEPS).values_list("type", flat=True))
-    rows.delete()
-    if kinds:
-        security_log.record("factor_removed", at=at, user=user, kinds=kinds, by_command=True)
-        if has_mail_server() and user.email:
-            context = {"site": site_address(), "at": at}
-            transaction.on_commit(lambda: send_mail(to=user, name="second_step_removed", context=context))
-    return len(kinds)

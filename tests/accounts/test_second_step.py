@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import SecurityEvent, User
+from accounts.models import ApiToken, SecurityEvent, User
 from accounts.services import second_factor
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, BenchmarkRole
@@ -247,11 +247,16 @@ def test_who_lost_the_step_is_let_in_by_whoever_runs_the_server(
     admin: User, benchmark: Benchmark, settings: Any, mailoutbox: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    set_up_app(signed_in(admin))
+    settings.SESSION_ENGINE = "accounts.sessions"  # as on a server
+    before = signed_in(admin)
+    set_up_app(before)
+    token_of(admin)
     mailoutbox.clear()
     with django_capture_on_commit_callbacks(execute=True):
         call_command("remove_second_factor", "ADA@example.org")
     assert not Authenticator.objects.exists()
+    assert before.get("/session").json()["signed_in"] is False
+    assert ApiToken.objects.get().revoked_at is not None
     [mail] = mailoutbox
     assert mail.to == ["ada@example.org"]
     assert mail.subject == "Your second step for signing in was removed"

@@ -20,10 +20,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import openid
-from accounts.models import SecurityEvent, User
+from accounts.models import ApiToken, SecurityEvent, User
 from accounts.services.sign_on import SignOnRefused, refuse_other_domains
 from tests.accounts.oidc_provider import Provider, Shape, running_provider
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, UserFactory, token_of
 
 pytestmark = pytest.mark.django_db
 BEGIN = "/accounts/oidc/sso/login/"
@@ -119,12 +119,17 @@ def test_nothing_is_connected_in_an_open_session(client: Client, provider: Provi
 
 @pytest.mark.slow
 def test_an_identity_that_the_operator_disconnected_makes_room_for_the_next(
-    client: Client, provider: Provider, ana: User
+    client: Client, provider: Provider, ana: User, settings: Any
 ) -> None:
+    settings.SESSION_ENGINE = "accounts.sessions"  # as on a server
     provider.says({"sub": "person-1", **TRUE})
-    sign_on(Client())
+    before = Client()
+    sign_on(before)
+    token_of(ana)
     call_command("disconnect_sign_on", "Ana@example.org")
     assert SecurityEvent.objects.get(kind="sign_on_disconnected").user == ana
+    assert not signed_in(before)
+    assert ApiToken.objects.get(user=ana).revoked_at is not None
     with pytest.raises(CommandError, match="is connected"):
         call_command("disconnect_sign_on", "ana@example.org")
     provider.says({"sub": "person-2", **TRUE})

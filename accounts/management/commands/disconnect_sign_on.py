@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import security_log
+from accounts.services.access_ends import end_sessions_and_tokens
 
 
 class Command(BaseCommand):
@@ -19,7 +20,7 @@ class Command(BaseCommand):
 
     help = (
         "Disconnect an account from its identity at the provider of single sign-on. The next sign-on with the address "
-        "connects another one. Do not do this if the address now belongs to somebody else."
+        "connects another one. Its sessions and API tokens end. Do not do this if the address now belongs to somebody else."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,5 +34,8 @@ class Command(BaseCommand):
             number, _by_model = SocialAccount.objects.filter(user=user).delete() if user else (0, {})
             if not number:
                 raise CommandError(f"No account with the address {email.strip()} is connected to single sign-on.")
-            security_log.record("sign_on_disconnected", at=timezone.now(), user=user)
+            assert user is not None
+            at = timezone.now()
+            end_sessions_and_tokens(user=user, by=None, at=at)
+            security_log.record("sign_on_disconnected", at=at, user=user)
         self.stdout.write(f"{email.strip()} is disconnected.")

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services.second_factor import remove_all
+from accounts.services.access_ends import remove_second_factor
 
 
 class Command(BaseCommand):
@@ -30,6 +30,6 @@ class Command(BaseCommand):
         user = User.objects.filter(email__iexact=email.strip()).exclude(email="").first()
         if user is None:
             raise CommandError(f"No account has the address {email.strip()}.")
-        if not remove_all(user=user, at=timezone.now()):
+        if not remove_second_factor(user=user, at=timezone.now()):
             raise CommandError(f"{user.email} has no second step.")
         self.stdout.write(f"{user.email} now signs in with the password alone.")
