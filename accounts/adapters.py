@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
 from allauth.core import context as request_context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -22,11 +23,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.confirming import ask_before_page
 from accounts.models import User
 from accounts.openid import LimitedSession
 from accounts.security_signals import record_limited
 from accounts.services import second_factor, security_log
-from accounts.services.confirmations import signed_in_by_allauth
+from accounts.services.confirmations import last_proof
 from accounts.services.mails import has_mail_server, leave_to_worker
 from accounts.services.sign_on import SignOnRefused, account_for, refuse_other_domains
 from consilium.hosts import site_address
@@ -60,9 +62,16 @@ class AccountAdapter(DefaultAccountAdapter):
             super().add_message(request, level, message_template, *args, **options)
 
     def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
-        """Not within minutes of a sign-in, which allauth does not count as a proof of who is there."""
-        is_recent = signed_in_by_allauth(request_context.request)
-        return not is_recent and super().is_reauthentication_required(app=app, **options)
+        """Not within minutes of a proof of who is there, such as a sign-in, which allauth does not count.
+
+        Where somebody has neither a password nor a second step, allauth asks for nothing; they are asked here.
+        """
+        request = request_context.request
+        if last_proof(request) is not None or not super().is_reauthentication_required(app=app, **options):
+            return False
+        if isinstance(request.user, User) and not get_reauthentication_flows(request.user):
+            raise ImmediateHttpResponse(ask_before_page(request, "sign_in"))
+        return True
 
     # A private hook of allauth, whose own key begins with the Host of the request: tests/accounts/test_guesses.py.
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:

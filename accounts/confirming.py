@@ -15,14 +15,15 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
 from accounts.forms import ConfirmByCodeForm, ConfirmByPasskeyForm, ConfirmByPasswordForm
-from accounts.models import User
+from accounts.models import ApiToken, User
 from accounts.repeated_post import posted_fields
-from accounts.services import confirmations
+from accounts.services import api_tokens, confirmations
 from consilium.core.htmx import SignedInRequest, View
 from consilium.middleware import reads_json
 
@@ -64,9 +65,13 @@ def confirmed(kind: str, *, when: Callable[[HttpRequest], bool] = lambda request
 def check_api_confirmation(request: Request) -> None:
     """Refuse (403 with a code) a request with a session in which nobody proved recently who they are.
 
-    A token is proof enough: it was made with one.
+    A token is proof enough if it was made with one: neither by a command, nor before tokens were made on a page.
     """
-    if request.auth is None and confirmations.last_proof(request._request) is None:
+    if isinstance(request.auth, ApiToken):
+        if not api_tokens.made_with_proof(request.auth):
+            text = _("This token was not made on the page of API tokens, so it proves nobody. Make one there.")
+            raise PermissionDenied({"detail": text, "code": CODE})
+    elif confirmations.last_proof(request._request) is None:
         raise PermissionDenied(_refusal())
 
 
@@ -101,6 +106,30 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
                     form.save()
                 _restore(request)
                 return None
+    return _page(request, kind, posted, way=way, form=form, problem=problem)
+
+
+def ask_before_page(request: SignedInRequest, kind: str) -> HttpResponse:
+    """The page that asks who is there before a page of allauth, for people who can only go to their provider again.
+
+    It keeps nothing of a POST, which may hold a new password or belong to a session that ends at the provider.
+    """
+    if request.headers.get("HX-Request") or reads_json(request):
+        return JsonResponse(_refusal(), status=403)
+    return _page(request, kind, [], next_url=request.get_full_path())
+
+
+def _page(
+    request: SignedInRequest,
+    kind: str,
+    posted: list[tuple[str, str]],
+    *,
+    way: str = "",
+    form: ConfirmByPasskeyForm | ConfirmByPasswordForm | ConfirmByCodeForm | None = None,
+    problem: str = "",
+    next_url: str = "",
+) -> HttpResponse:
+    """``next_url``: where to go from the provider; empty: to what was posted, which is kept meanwhile."""
     ways = confirmations.ways_of(request.user)
     offered = {
         name: form if form is not None and way == name else FORMS[name](prefix=PREFIX, user=request.user)
@@ -114,9 +143,11 @@ def ask_who_is_there(request: SignedInRequest, kind: str) -> HttpResponse | None
         "offered": offered,
         "single_sign_on": settings.OIDC_NAME if ways.single_sign_on and not offered else "",
         "has_files": bool(request.FILES),
+        "keeps": not next_url,
+        "provider_was_silent": confirmations.signed_on_recently(request),
     }
     if context["single_sign_on"]:
-        context["kept"] = _keep(request, posted)
+        context["next_url"] = next_url or f"{reverse('accounts:confirmed')}?key={_keep(request, posted)}"
     if "passkey" in offered:
         context["js_data"] = {"request_options": webauthn.begin_authentication(request.user)}
     return render(request, "accounts/confirming/confirm.html", context, status=422 if way else 403)

@@ -10,6 +10,7 @@ from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordFor
 from allauth.account.forms import ReauthenticateForm as AllauthReauthenticateForm
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
+from allauth.account.forms import SetPasswordForm as AllauthSetPasswordForm
 from allauth.core import context as request_context
 from allauth.mfa.base.forms import AuthenticateForm as AllauthCodeForm
 from allauth.mfa.base.forms import ReauthenticateForm as AllauthCodeAgainForm
@@ -285,19 +286,32 @@ class ResetPasswordForm(AllauthResetPasswordForm):
         return str(self.cleaned_data["email"])
 
 
+class SetPasswordForm(RevokesTokens, AllauthSetPasswordForm):
+    """Takes the first password of somebody who signs in by single sign-on, with the words of the welcome page."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _describe_new_password(self)
+        self.offer_to_revoke()
+
+
 class ResetPasswordKeyForm(RevokesTokens, AllauthResetPasswordKeyForm):
     """Takes the new password of somebody who opened a link, with the words of the welcome page."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, label, help_text in (
-            ("password1", _("New password"), PASSWORD_HELP),
-            ("password2", _("Confirm password"), ""),
-        ):
-            field = self.fields[name]
-            field.label, field.help_text = label, help_text
-            field.widget.attrs.pop("placeholder", None)
+        _describe_new_password(self)
         self.offer_to_revoke()
+
+
+def _describe_new_password(form: forms.Form) -> None:
+    for name, label, help_text in (
+        ("password1", _("New password"), PASSWORD_HELP),
+        ("password2", _("Confirm password"), ""),
+    ):
+        field = form.fields[name]
+        field.label, field.help_text = label, help_text
+        field.widget.attrs.pop("placeholder", None)
 
 
 class _LoggedFailure(_FormBase):

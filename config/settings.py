@@ -342,6 +342,7 @@ ACCOUNT_FORMS = {
     "reauthenticate": "accounts.forms.ConfirmByPasswordForm",
     "reset_password": "accounts.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.forms.ResetPasswordKeyForm",
+    "set_password": "accounts.forms.SetPasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_USER_DISPLAY = str  # shows the name or the address; the username is internal

@@ -39,6 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/oidc/<str:provider_id>/login/callback/", sign_on.callback, name="openid_connect_callback"),
+    path("accounts/password/set/", own.set_password, name="account_set_password"),
     path("accounts/login/", first_run.sign_in, name="account_login"),
     path("accounts/2fa/webauthn/keys/<int:pk>/remove/", second_step.remove_key, name="mfa_remove_webauthn"),
     path("accounts/2fa/totp/deactivate/", second_step.remove_app, name="mfa_deactivate_totp"),

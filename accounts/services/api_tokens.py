@@ -112,6 +112,20 @@ def make_token(
     return token, key
 
 
+def made_with_proof(token: ApiToken) -> bool:
+    """Whether its owner made the token on the page, which asks who is there.
+
+    No command did, and it is not of the time before this was asked: of such a token nobody knows who made it.
+    """
+    events = SecurityEvent.objects.filter(
+        user=token.user_id,
+        by=token.user_id,
+        kind="api_token_made",
+        values__token=token.public_id,
+    )
+    return events.exists()
+
+
 def facts_of(token: ApiToken) -> dict[str, Any]:
     """What the security log says of a token; nothing of it opens anything."""
     return {"token": token.public_id, "name": token.name, "scopes": token.scopes, "benchmark": token.benchmark}

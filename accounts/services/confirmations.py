@@ -33,6 +33,9 @@ KINDS = {
     "release": _("You make a release of a benchmark."),
     "second_step": _("You change who needs a second step for signing in."),
     "admin": _("You give someone a role that manages a benchmark."),
+    "account": _("You change what someone may do on this server, or whether they can sign in."),
+    "api_token": _("You make an API token."),
+    "sign_in": _("You change how you sign in."),
 }
 WAYS = {
     "password": _("password"),
@@ -93,11 +96,12 @@ def last_proof(request: HttpRequest, *, now: float | None = None) -> Proof | Non
     return max((proof for proof in proofs if proof.at > since), key=lambda proof: proof.at, default=None)
 
 
-def signed_in_by_allauth(request: HttpRequest) -> bool:
-    """Whether the password or another proof was given at a sign-in within the last minutes, by allauth's records."""
+def signed_on_recently(request: HttpRequest) -> bool:
+    """Whether somebody came from the provider of single sign-on within the last minutes, whatever it asked of them."""
     user = request.user if isinstance(request.user, User) else None
     since = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
-    return any(record["at"] > since for record in get_authentication_records(request, user))
+    records = get_authentication_records(request, user)
+    return any(record["method"] == "socialaccount" and record["at"] > since for record in records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ def remember_confirmation(sender: object, request: HttpRequest, method: str, use
     if values.get("reauthenticated"):
         way = str(values.get("type", method))
         security_log.record("reauthenticated", at=timezone.now(), user=user, by=user, request=request, way=way)
+        # Who read the session's key before has no use of the proof.
+        request.session.cycle_key()
 
 
 authentication_step_completed.connect(remember_confirmation, dispatch_uid="accounts.confirmations")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -13,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import access
+from accounts.confirming import confirmed
 from accounts.forms import ApiTokenForm
 from accounts.models import ApiToken
 from accounts.services import api_tokens as services
@@ -24,12 +24,11 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @signed_in
-@reauthentication_required(allow_get=True)
+@confirmed("api_token")
 def api_tokens(request: SignedInRequest) -> HttpResponse:
     """The reader's tokens; a POST makes one, whose key is shown in this answer alone.
 
-    A POST needs the password (or second factor) again, unless it was given a few minutes ago. What was filled in is
-    kept meanwhile.
+    A POST needs a proof of who is there from the last minutes. What was filled in is kept meanwhile.
     """
     at = timezone.now()
     form = ApiTokenForm(request.POST if request.method == "POST" else None, user=request.user, at=at)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from allauth.account.decorators import reauthentication_required
+from allauth.account.views import password_set
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.i18n import set_language as set_language_of_browser
 
@@ -18,6 +24,7 @@ from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
 from accounts.languages_read import messages_after_naming
 from accounts.models import PhysicianProfile, User
+from accounts.services.confirmations import last_proof
 from consilium.core import navigation, todo
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -94,3 +101,15 @@ def session(request: HttpRequest) -> JsonResponse:
         "second_step_missing": second_step.is_missing(request),
     }
     return JsonResponse(answer)
+
+
+@sensitive_post_parameters("password1", "password2")
+@never_cache
+@signed_in
+def set_password(request: SignedInRequest) -> HttpResponseBase:
+    """allauth's page for a first password, which asks nobody who is there."""
+    if request.user.has_usable_password():
+        return redirect("account_change_password")
+    if request.method == "POST" and last_proof(request) is None:
+        return redirect("account_set_password")  # the page asks; a password that was typed is kept nowhere meanwhile
+    return cast("HttpResponseBase", reauthentication_required(password_set)(request))

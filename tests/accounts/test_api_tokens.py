@@ -20,6 +20,7 @@ from django.utils import timezone
 from accounts.models import ApiToken, Notification, SecurityEvent, User
 from accounts.notices import words_of
 from accounts.services import api_tokens
+from tests.accounts.second_step_tools import kept_fields, let_time_pass
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory, token_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -65,13 +66,16 @@ def make(person: User, **values: Any) -> tuple[ApiToken, str]:
 
 def test_a_token_needs_the_password_and_what_was_filled_in_is_kept_meanwhile(client: Client, person: User) -> None:
     assert "No tokens yet" in client.get(PAGE).content.decode()
+    let_time_pass(client)
     to_password = client.post(PAGE, READ_FOR_A_MONTH)
-    assert to_password.status_code == 302 and to_password["Location"].startswith("/accounts/reauthenticate/")
+    assert to_password.status_code == 403 and "You make an API token." in to_password.content.decode()
     assert not ApiToken.objects.exists()
-    wrong = client.post(to_password["Location"], {"password": "something else"})
+    kept = kept_fields(to_password.content.decode())
+    proof = {"confirmation": "password", "confirmation-password": "something else"}
+    wrong = client.post(PAGE, kept | proof)
     assert not KEY.search(wrong.content.decode()) and not ApiToken.objects.exists()
 
-    created = client.post(to_password["Location"], {"password": PASSWORD})
+    created = client.post(PAGE, kept | proof | {"confirmation-password": PASSWORD})
     [key] = KEY.findall(created.content.decode())
     assert "no-store" in created["Cache-Control"]
     token = ApiToken.objects.get()

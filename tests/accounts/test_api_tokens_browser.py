@@ -13,6 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.services import api_tokens
+from tests.accounts.test_passkeys_browser import let_time_pass
 from tests.axe import axe_violations
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
 from tests.overflow import cut_off
@@ -46,6 +47,7 @@ def test_a_token_is_made_copied_and_revoked(new_page: Callable[..., Page], width
     page.get_by_label("Import and run:").check()
     page.get_by_label("Benchmark", exact=True).select_option("Neurology 2026")
     page.get_by_label("Expires", exact=True).select_option("in 30 days")
+    let_time_pass()
     page.get_by_role("button", name="Create token").click()
     page.get_by_role("textbox", name="Password").fill(PASSWORD)
     page.get_by_role("textbox", name="Password").press("Enter")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts.models import SecurityEvent, User
+from accounts.models import ApiToken, SecurityEvent, User, UserSession
 from agreement.models import ThresholdChoice
 from rubrics.models import Benchmark, BenchmarkRole
 from tests.accounts.oidc_provider import running_provider
@@ -91,6 +93,18 @@ def test_the_password_is_asked_for_and_what_was_sent_is_then_carried_out(admin: 
     assert f"Signed by Ada on {moment} UTC: {meaning}" in page
     # The proof counts for the next signature, too.
     assert client.post(SIGN, {**SENT, "k": "4", "seen": "1"}).status_code == 302
+
+
+def test_a_confirmed_session_goes_on_under_another_key(admin: User, benchmark: Benchmark, settings: Any) -> None:
+    settings.SESSION_ENGINE = "accounts.sessions"  # as on a server
+    client = signed_in(admin)
+    let_time_pass(client)
+    earlier = client.session.session_key
+    sent = {**SENT, "confirmation": "password", "confirmation-password": PASSWORD}
+    assert client.post(SIGN, sent).status_code == 302
+    assert client.get("/session").json()["signed_in"] is True
+    [row] = UserSession.objects.filter(user=admin)
+    assert row.session_key == client.session.session_key != earlier
 
 
 def test_a_refused_form_comes_back_at_its_own_address_after_the_confirmation(client: Client) -> None:
@@ -256,3 +270,69 @@ def test_a_sign_on_counts_from_when_its_person_signed_in_at_the_provider(
         assert client.post(SIGN, {**SENT, "seen": "1"}).status_code == 403
         # Nor may they change how they sign in.
         assert client.get("/accounts/2fa/totp/activate/").status_code == 302
+
+
+# Who has neither a password nor a second step ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def of_sign_on(admin: User, benchmark: Benchmark, settings: Any) -> Client:
+    """A session of somebody who has single sign-on alone, and proved nothing for an hour."""
+    settings.OIDC_NAME = "Clinic sign-on"
+    admin.set_unusable_password()
+    admin.save()
+    SocialAccount.objects.create(user=admin, provider="sso", uid="person-1")
+    client = Client()
+    client.force_login(admin)
+    let_time_pass(client)
+    return client
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/", "/accounts/password/set/"],
+)
+def test_who_has_single_sign_on_alone_is_asked_before_they_add_another_way_to_sign_in(
+    of_sign_on: Client, page: str
+) -> None:
+    asked = of_sign_on.get(page)
+    text = asked.content.decode()
+    assert (asked.status_code, "Sign in again with Clinic sign-on" in text) == (403, True)
+    assert "You change how you sign in." in text and "What you sent is kept" not in text
+    assert f'name="next" value="{page}"' in text
+    let_time_pass(of_sign_on, -3600)
+    assert of_sign_on.get(page).status_code == 200
+
+
+def test_a_first_password_needs_a_proof_and_revokes_the_tokens(of_sign_on: Client, admin: User) -> None:
+    token_of(admin)
+    sent = {"password1": PASSWORD, "password2": PASSWORD, "revoke_tokens": "on"}
+    for before in (True, False):
+        assert of_sign_on.post("/accounts/password/set/", sent).status_code == 302
+        admin.refresh_from_db()
+        assert admin.has_usable_password() is not before
+        assert (ApiToken.objects.get().revoked_at is None) is before
+        let_time_pass(of_sign_on, -3600)
+
+
+def test_who_has_single_sign_on_alone_makes_no_token_without_a_proof(of_sign_on: Client) -> None:
+    sent = {"name": "Mine", "scopes": ["read", "run"], "benchmark": "", "expires": "30"}
+    asked = of_sign_on.post("/profile/api-tokens/", sent)
+    assert asked.status_code == 403
+    assert not ApiToken.objects.exists()
+    [key] = re.findall(r'name="next" value="(/profile/confirmed/[?]key=[^"]+)"', asked.content.decode())
+    let_time_pass(of_sign_on, -3600)
+    back = of_sign_on.get(key).content.decode()
+    assert 'name="scopes" value="read"' in back and 'name="scopes" value="run"' in back
+    assert of_sign_on.post("/profile/api-tokens/", sent).status_code == 200
+    assert ApiToken.objects.get().name == "Mine"
+
+
+def test_a_token_that_was_not_made_on_the_page_signs_nothing(admin: User, benchmark: Benchmark) -> None:
+    out = StringIO()
+    call_command("api_token", admin.email, "--name", "x", "--scope", "run", "--scope", "read", stdout=out)
+    by_command = Client(headers={"Authorization": f"Token {out.getvalue().strip()}"})
+    assert by_command.get(API).status_code == 200
+    refused = by_command.post(API, {"k": 3, "reason": "x", "seen": 0}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
+    assert not ThresholdChoice.objects.exists()
