@@ -69,7 +69,7 @@ def check_api_confirmation(request: Request) -> None:
     """
     if isinstance(request.auth, ApiToken):
         if not api_tokens.made_with_proof(request.auth):
-            text = _("This token was not made on the page of API tokens, so it proves nobody. Make one there.")
+            text = _("This token was not made on the page of API tokens. Use one that was made there.")
             raise PermissionDenied({"detail": text, "code": CODE})
     elif confirmations.last_proof(request._request) is None:
         raise PermissionDenied(_refusal())

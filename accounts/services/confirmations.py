@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
@@ -74,9 +75,9 @@ user_logged_in.connect(remember_sign_in, dispatch_uid="accounts.confirmations")
 def remember_provider(sender: object, request: HttpRequest, method: str, user: User, **_values: object) -> None:
     """Note in the session when its person signed in at the provider, by ``request.id_token_claims``."""
     if method == "socialaccount":
-        at = getattr(request, "id_token_claims", {}).get("auth_time")
+        at: Any = getattr(request, "id_token_claims", {}).get("auth_time")
         is_time = isinstance(at, int | float) and not isinstance(at, bool)
-        request.session[AT_PROVIDER] = min(at, time.time()) if is_time else 0
+        request.session[AT_PROVIDER] = min(float(at), time.time()) if is_time else 0
 
 
 authentication_step_completed.connect(remember_provider, dispatch_uid="accounts.confirmations.provider")

@@ -100,8 +100,8 @@ def running_provider() -> Iterator[Provider]:
     provider = Provider()
     key, other_key = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
     public, other_public = (
-        {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(one.public_key())), "kid": number, "use": "sig"}
-        for number, one in (("1", key), ("2", other_key))
+        {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(private.public_key())), "kid": number, "use": "sig"}
+        for number, private in (("1", key), ("2", other_key))
     )
     authorization: dict[str, str] = {}  # what the last request for authorization had: code_challenge and nonce
 

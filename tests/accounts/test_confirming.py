@@ -295,9 +295,9 @@ def of_sign_on(admin: User, benchmark: Benchmark, settings: Any) -> Client:
 def test_who_has_single_sign_on_alone_is_asked_before_they_add_another_way_to_sign_in(
     of_sign_on: Client, page: str
 ) -> None:
-    asked = of_sign_on.get(page)
-    text = asked.content.decode()
-    assert (asked.status_code, "Sign in again with Clinic sign-on" in text) == (403, True)
+    page_of_proof = of_sign_on.get(page)
+    text = page_of_proof.content.decode()
+    assert (page_of_proof.status_code, "Sign in again with Clinic sign-on" in text) == (403, True)
     assert "You change how you sign in." in text and "What you sent is kept" not in text
     assert f'name="next" value="{page}"' in text
     let_time_pass(of_sign_on, -3600)
@@ -317,10 +317,10 @@ def test_a_first_password_needs_a_proof_and_revokes_the_tokens(of_sign_on: Clien
 
 def test_who_has_single_sign_on_alone_makes_no_token_without_a_proof(of_sign_on: Client) -> None:
     sent = {"name": "Mine", "scopes": ["read", "run"], "benchmark": "", "expires": "30"}
-    asked = of_sign_on.post("/profile/api-tokens/", sent)
-    assert asked.status_code == 403
+    page_of_proof = of_sign_on.post("/profile/api-tokens/", sent)
+    assert page_of_proof.status_code == 403
     assert not ApiToken.objects.exists()
-    [key] = re.findall(r'name="next" value="(/profile/confirmed/[?]key=[^"]+)"', asked.content.decode())
+    [key] = re.findall(r'name="next" value="(/profile/confirmed/[?]key=[^"]+)"', page_of_proof.content.decode())
     let_time_pass(of_sign_on, -3600)
     back = of_sign_on.get(key).content.decode()
     assert 'name="scopes" value="read"' in back and 'name="scopes" value="run"' in back

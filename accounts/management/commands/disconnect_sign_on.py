@@ -19,8 +19,9 @@ class Command(BaseCommand):
     """Disconnects an account from single sign-on."""
 
     help = (
-        "Disconnect an account from its identity at the provider of single sign-on. The next sign-on with the address "
-        "connects another one. Its sessions and API tokens end. Do not do this if the address now belongs to somebody else."
+        "Disconnect an account from its identity at the provider of single sign-on. Its sessions and "
+        "API tokens end. The next sign-on with the address connects another one. Do not do this if the address now "
+        "belongs to somebody else."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
