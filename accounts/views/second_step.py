@@ -6,10 +6,10 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import deactivate_totp
 from allauth.mfa.webauthn.views import remove_webauthn
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -18,6 +18,7 @@ from accounts.models import User
 from accounts.second_step import split
 from accounts.services import second_factor
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.own_addresses import own_address
 
 NEXT_PAGE = "second_step_next"  # in the session
 
@@ -27,11 +28,10 @@ NEXT_PAGE = "second_step_next"  # in the session
 @signed_in
 def second_step(request: SignedInRequest) -> HttpResponse:
     """Say who demands a second step and how to set it up; who has one is led on to ``next``, given here or before."""
-    url = request.GET.get("next", "")
-    if url and url_has_allowed_host_and_scheme(url, allowed_hosts=None):
-        request.session[NEXT_PAGE] = url
+    if address := own_address(request, request.GET.get("next", "")):
+        request.session[NEXT_PAGE] = address
     if second_factor.has_factor(request.user):
-        return redirect(request.session.pop(NEXT_PAGE, "mfa_index"))
+        return HttpResponseRedirect(request.session.pop(NEXT_PAGE, None) or reverse("mfa_index"))
     now, later = split(second_factor.demands_on(request.user))
     return render(request, "accounts/second_step/needed.html", {"demands": now, "later": later})
 

@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
@@ -19,6 +18,7 @@ from annotation.models import Physician
 from annotation.services.reminders import send_reminders
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.own_addresses import own_address
 
 
 @require_POST
@@ -68,6 +68,4 @@ def _names(people: list[User]) -> str:
 
 def _back(request: SignedInRequest, slug: str, public_id: str) -> str:
     """The page that the request came from, if it is on this site; else that of the batch."""
-    back = request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
-    return back if here else reverse("annotation:batch", args=[slug, public_id])
+    return own_address(request, request.POST.get("next", "")) or reverse("annotation:batch", args=[slug, public_id])

@@ -6,13 +6,13 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from consilium.core.active_time import MalformedReport, check_reported_seconds
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.own_addresses import own_address
 from consilium.core.strict_json import read_json
 from rubrics import access
 from rubrics.models import AuthoringTime
@@ -44,9 +44,8 @@ def ask_again(request: SignedInRequest, slug: str, public_id: str, waiver: int) 
 
 
 def _back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    back = request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
-    return redirect(back) if here else redirect("rubrics:write-case", slug, public_id)
+    back = own_address(request, request.POST.get("next", ""))
+    return redirect(back) if back else redirect("rubrics:write-case", slug, public_id)
 
 
 @require_POST

@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -21,6 +20,7 @@ from accounts.views.invitation_link import after_inviting, show_password_link
 from consilium.core import navigation
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.own_addresses import own_address
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 
@@ -112,6 +112,4 @@ def _answer(
 
 def _back(request: SignedInRequest, slug: str) -> str:
     """The page that the request came from, if it is on this site."""
-    back = request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
-    return back if here else reverse("rubrics:people", args=[slug])
+    return own_address(request, request.POST.get("next", "")) or reverse("rubrics:people", args=[slug])
