@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from django.db import transaction
 from django.http import FileResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -99,15 +100,16 @@ class Releases(APIView):
         check_api_confirmation(request)
         at = timezone.now()
         version, notes = given.pop("version"), given.pop("release_notes")
-        release = services.create_release(
-            benchmark=benchmark,
-            version=version,
-            notes=notes,
-            options=read_options(given),
-            by=cast("User", request.user),
-            at=at,
-        )
-        record_signature(request, kind="release", scope=slug, target=release.public_id, at=at)
+        with transaction.atomic():  # no signature without its line in the security log
+            release = services.create_release(
+                benchmark=benchmark,
+                version=version,
+                notes=notes,
+                options=read_options(given),
+                by=cast("User", request.user),
+                at=at,
+            )
+            record_signature(request, kind="release", scope=slug, target=release.version, at=at)
         return Response(ReleaseSerializer(release).data, status=201)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django.db import transaction
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -88,14 +89,15 @@ class Thresholds(APIView):
         reports = Report.objects.filter(benchmark=benchmark)
         with about_field("report"):
             report = get_object_or_404(reports, public_id=given["report"]) if given["report"] else None
-        choice = sign_threshold(
-            benchmark=benchmark,
-            k=given["k"],
-            report=report,
-            reason=given["reason"],
-            seen=given["seen"],
-            by=cast("User", request.user),
-            at=timezone.now(),
-        )
-        record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
+        with transaction.atomic():  # no signature without its line in the security log
+            choice = sign_threshold(
+                benchmark=benchmark,
+                k=given["k"],
+                report=report,
+                reason=given["reason"],
+                seen=given["seen"],
+                by=cast("User", request.user),
+                at=timezone.now(),
+            )
+            record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
         return Response(ThresholdSerializer(choice).data, status=201)

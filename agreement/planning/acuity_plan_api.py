@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django.db import transaction
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -82,6 +83,7 @@ class AcuityPlanSignature(APIView):
         plan = get_object_or_404(plans_of(get_benchmark(request.user, slug)), number=number)
         check_api_confirmation(request)
         at = timezone.now()
-        signed = services.sign_plan(plan=plan, by=cast("User", request.user), at=at)
-        record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
+        with transaction.atomic():  # no signature without its line in the security log
+            signed = services.sign_plan(plan=plan, by=cast("User", request.user), at=at)
+            record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
         return Response(AcuityPlanSerializer(signed).data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -80,10 +81,11 @@ def acuity_plan_sign(request: SignedInRequest, slug: str, number: int) -> HttpRe
     plan = get_plan(request.user, slug, number)
     at = timezone.now()
     try:
-        services.sign_plan(plan=plan, by=request.user, at=at)
+        with transaction.atomic():  # no signature without its line in the security log
+            services.sign_plan(plan=plan, by=request.user, at=at)
+            record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
     except DomainError as error:
         return _page(request, slug, AcuityPlanForm(), error.status_code, str(error))
-    record_signature(request, kind="acuity_plan", scope=slug, target=number, at=at)
     messages.success(request, _("Plan %(number)s has been signed.") % {"number": plan.number})
     return redirect("agreement:acuity-plans", slug)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -40,9 +41,11 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                choice = thresholds.sign_threshold(
-                    benchmark=benchmark, report=report, by=request.user, at=timezone.now(), **form.cleaned_data
-                )
+                with transaction.atomic():  # no signature without its line in the security log
+                    choice = thresholds.sign_threshold(
+                        benchmark=benchmark, report=report, by=request.user, at=timezone.now(), **form.cleaned_data
+                    )
+                    record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code
@@ -51,7 +54,6 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
                     current = thresholds.threshold_in_force(benchmark)
                     form = form.seen_again(current.version if current else 0)
             else:
-                record_signature(request, kind="threshold", scope=slug, target=choice.version, at=choice.signed_at)
                 messages.success(
                     request,
                     _("Signed: k = %(k)s, version %(version)s.") % {"k": choice.k, "version": choice.version},

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -82,20 +83,21 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                reference_set = services.sign_reference_set(
-                    **form.chosen,
-                    minimum_votes=form.cleaned_data["minimum_votes"],
-                    note=form.cleaned_data["note"],
-                    seen=form.cleaned_data["seen"],
-                    by=request.user,
-                    at=timezone.now(),
-                )
+                with transaction.atomic():  # no signature without its line in the security log
+                    reference_set = services.sign_reference_set(
+                        **form.chosen,
+                        minimum_votes=form.cleaned_data["minimum_votes"],
+                        note=form.cleaned_data["note"],
+                        seen=form.cleaned_data["seen"],
+                        by=request.user,
+                        at=timezone.now(),
+                    )
+                    number, at = reference_set.number, reference_set.signed_at
+                    record_signature(request, kind="reference_set", scope=slug, target=number, at=at)
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
-                number, at = reference_set.number, reference_set.signed_at
-                record_signature(request, kind="reference_set", scope=slug, target=number, at=at)
                 messages.success(request, _("Reference set %(number)s is signed.") % {"number": reference_set.number})
                 return redirect("annotation:reference-set", slug, reference_set.number)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)

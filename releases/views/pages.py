@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -54,21 +55,22 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
         if form.is_valid():
             at = timezone.now()
             try:
-                if form.cleaned_data["licence"] != benchmark.licence:
-                    services.set_licence(benchmark=benchmark, licence=form.cleaned_data["licence"])
-                release = services.create_release(
-                    benchmark=benchmark,
-                    version=form.cleaned_data["version"],
-                    notes=form.cleaned_data["notes"],
-                    options=form.options(),
-                    by=request.user,
-                    at=at,
-                )
+                with transaction.atomic():  # no release without its line in the security log
+                    if form.cleaned_data["licence"] != benchmark.licence:
+                        services.set_licence(benchmark=benchmark, licence=form.cleaned_data["licence"])
+                    release = services.create_release(
+                        benchmark=benchmark,
+                        version=form.cleaned_data["version"],
+                        notes=form.cleaned_data["notes"],
+                        options=form.options(),
+                        by=request.user,
+                        at=at,
+                    )
+                    record_signature(request, kind="release", scope=slug, target=release.version, at=at)
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
-                record_signature(request, kind="release", scope=slug, target=release.public_id, at=at)
                 return redirect("releases:release", slug, release.public_id)
     else:
         form = ReleaseForm(benchmark, preview, initial={"version": services.next_version(benchmark)})
