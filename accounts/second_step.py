@@ -19,6 +19,8 @@ from accounts.services.second_factor import Demand
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rest_framework.request import Request
+
 CODE = "second_step_required"  # in answers of the API
 # Pages of signing in and of the steps themselves. They hold nothing of a benchmark.
 SIGN_IN = "/accounts/"
@@ -72,6 +74,19 @@ def missing_at(user: User, *, path: str, arguments: Mapping[str, Any]) -> bool:
     """Whether ``user``, who signed in by no session, needs a second step for an address and has none."""
     now, _later = split(applying(second_factor.demands_on(user), path=path, arguments=arguments))
     return bool(now) and not second_factor.has_factor(user)
+
+
+def closed_benchmarks(request: Request) -> set[str]:
+    """The slugs of the benchmarks that are closed to whoever asks the API until they set up a second step.
+
+    For addresses that name no benchmark and answer with what several of them hold.
+    """
+    user = request.user
+    if not isinstance(user, User) or (request.auth is None and is_exempt(request._request)):
+        return set()
+    now, _later = split(second_factor.demands_on(user))
+    slugs = {demand.slug for demand in now if demand.slug}
+    return slugs if slugs and not second_factor.has_factor(user) else set()
 
 
 def is_missing(request: HttpRequest) -> bool:

@@ -14,6 +14,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.second_step import closed_benchmarks
 from accounts.token_scopes import bound_benchmark
 from consilium.core.endpoints import PAGED, page_of, valid
 from consilium.core.filters import checked, declared
@@ -45,12 +46,13 @@ def me(request: Request) -> User:
 )
 @api_view(["GET", "POST"])
 def benchmarks(request: Request) -> Response:
-    """List the benchmarks that you run.
+    """List the benchmarks that you run, but those that require a second step of you that you have not set up.
 
     POST: Make a benchmark (staff).
     """
     if request.method == "GET":
-        rows = models.Benchmark.objects.run_by(request.user).order_by("slug")
+        rows = models.Benchmark.objects.run_by(request.user).exclude(slug__in=closed_benchmarks(request))
+        rows = rows.order_by("slug")
         if bound := bound_benchmark(request):
             rows = rows.filter(slug=bound)
         return page_of(request, rows, serializers.BenchmarkSerializer)

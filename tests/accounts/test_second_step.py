@@ -96,6 +96,37 @@ def test_the_api_refuses_with_a_code_by_session_and_by_token(admin: User, benchm
         assert client.get("/api/v1/benchmarks/study/").status_code == 200
 
 
+def test_a_list_of_the_api_leaves_out_what_is_closed(admin: User, benchmark: Benchmark) -> None:
+    BenchmarkFactory(slug="other", admin=admin)
+    token = Client(headers={"Authorization": f"Token {token_of(admin)}"})
+    session = signed_in(admin)
+
+    def listed(client: Client) -> list[str]:
+        return [row["slug"] for row in client.get("/api/v1/benchmarks/").json()["results"]]
+
+    demand(benchmark, days=-1)
+    assert [listed(client) for client in (session, token)] == [["other", "study"]] * 2
+    demand(benchmark)
+    assert [listed(client) for client in (session, token)] == [["other"]] * 2
+    set_up_app(session)
+    assert [listed(client) for client in (session, token)] == [["other", "study"]] * 2
+
+
+@pytest.mark.parametrize("word", ["abc", "https://elsewhere.example.com/", "//elsewhere.example.com/", "javascript:1"])
+def test_only_a_path_of_this_site_is_led_to(admin: User, benchmark: Benchmark, word: str) -> None:
+    client = signed_in(admin)
+    demand(benchmark)
+    page = "/profile/second-step/"
+    assert client.get(page, {"next": word}).status_code == 200
+    set_up_app(client)
+    assert client.get(page, {"next": word})["Location"] == "/accounts/2fa/"
+    assert client.get(page, {"next": "/b/study/"})["Location"] == "/b/study/"
+    invited = UserFactory()
+    benchmark.roles.create(user=invited, role="researcher")
+    answer = client.post("/b/study/invitations/", {"person": invited.pk, "next": word})
+    assert answer["Location"] == "/b/study/people/"
+
+
 def test_a_script_gets_401_and_the_session_says_why(admin: User, benchmark: Benchmark) -> None:
     client = signed_in(admin)
     assert client.get("/session").json()["second_step_missing"] is False
