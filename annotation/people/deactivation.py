@@ -88,7 +88,10 @@ def deactivate_account(
     if not person.is_active and not person.deactivated_in:
         raise Conflict(_("This account is already deactivated."))
     kept = _stop_parts(person, by=by, at=at)
-    Invitation.objects.filter(user=person, accepted_at=None, withdrawn_at=None).update(withdrawn_at=at)
+    # Locked, because one that is accepted at this moment could not be withdrawn.
+    rows = Invitation.objects.filter(user=person, accepted_at=None, withdrawn_at=None).select_related("user")
+    for invitation in rows.select_for_update(of=("self",)).order_by("pk"):
+        invitations.withdraw(invitation=invitation, at=at)
     _deactivate(person, by=by, at=at, scope="", reason=reason, request=request)
     return kept
 

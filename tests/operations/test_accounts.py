@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ApiToken, Invitation, SecurityEvent, User
+from accounts.services.invitations import invite
 from accounts.services.rights import LastOperator, set_rights
 from annotation.models import Assignment, Membership
 from rubrics.models import BenchmarkRole
@@ -243,6 +244,19 @@ def test_the_commands_do_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CommandError, match="No account has the address"):
         call_command("activate_account", "nobody@example.org")
     assert "ana@example.org can sign in again." in capsys.readouterr().out
+
+
+def test_open_invitations_are_withdrawn_on_record(client: Client, operator: User) -> None:
+    person, at = UserFactory(email="ana@example.org"), timezone.now()
+    for slug in ("cardio", "derma"):
+        invite(user=person, scope=slug, title=slug, part="author", by=operator, at=at)
+    deactivate(client, person)
+    lines = SecurityEvent.objects.filter(kind="invitation_withdrawn").order_by("pk")
+    assert [(line.user, line.by, line.scope) for line in lines] == [
+        (person, operator, "cardio"),
+        (person, operator, "derma"),
+    ]
+    assert not Invitation.objects.filter(withdrawn_at=None).exists()
 
 
 def test_the_api_does_the_same_for_operators_alone(client: Client) -> None:
