@@ -9,7 +9,11 @@ from django.utils import timezone
 
 
 def keep_sessions(apps, schema_editor):
-    """Move the sessions of Django's table, which is dropped: nobody is signed out by the new version."""
+    """Move the sessions of Django's table, which is dropped.
+
+    They hold where the name of the cookie stays: over plain http. With an https address it has a new name, with
+    `__Host-`, and people sign in once more.
+    """
     cursor = schema_editor.connection.cursor()
     cursor.execute("SELECT to_regclass('django_session')")
     if cursor.fetchone()[0] is None:

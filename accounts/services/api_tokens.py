@@ -76,15 +76,14 @@ def make_token(
     access to it; else the token opens nothing. ``by`` is None for a command of the server.
     """
     User.objects.select_for_update(no_key=True).get(pk=user.pk)  # two requests at once count one after the other
-    if not user.is_active or not may_make_tokens(user):
+    if not user.is_active:
+        raise DomainError(_("This account is deactivated, so it may not have API tokens."))
+    if not may_make_tokens(user):
         raise DomainError(_("This account may not have API tokens. It needs a second step of signing in."))
     if not scopes or set(scopes) - set(ApiToken.Scope.values):
         raise DomainError(_("Choose what the token may do."), field="scopes")
     if not at < expires_at <= at + timedelta(days=MAX_DAYS):
-        raise DomainError(
-            _("A token expires after its making, and at most %(days)d days later.") % {"days": MAX_DAYS},
-            field="expires_on",
-        )
+        raise DomainError(_("Choose an expiry within the next %(days)d days.") % {"days": MAX_DAYS}, field="expires_on")
     if ApiToken.objects.filter(live_tokens(user, at=at)).count() >= MAX_LIVE_TOKENS:
         raise Conflict(_("There are already %(n)d API tokens. Revoke one first.") % {"n": MAX_LIVE_TOKENS})
     random_part = "".join(secrets.choice(ALPHABET) for _number in range(RANDOM_CHARACTERS))
