@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from accounts.models import ApiToken, User
-from config.api_scopes import PUBLIC, Route, routes_of, undeclared
+from config.api_scopes import OF_THE_SERVER, PUBLIC, Route, routes_of, undeclared
 from tests.access.endpoints import ADMIN, ENDPOINTS, STAFF
 from tests.access.world import ROLES, World
 from tests.factories import token_of

@@ -26,6 +26,7 @@ from tests.accounts.test_guesses import choose_password, guess, reset_link
 from tests.accounts.test_sign_on import sign_on
 from tests.annotation.people.test_people_pages import add_previewed, preview
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
+from tests.operations.unclear_lines import unclear_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SIGN_IN = "/accounts/login/"
@@ -49,6 +50,7 @@ def secrets() -> Iterator[set[str]]:
         text = "\n".join(row for (row,) in cursor.fetchall())
     assert text
     assert [canary for canary in canaries if canary and canary in text] == []
+    assert unclear_lines() == []
 
 
 def lines(*, leave_out: tuple[str, ...] = ()) -> list[tuple[str, User | None, User | None, dict[str, Any]]]:
