@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 CODE = "confirmation_required"  # in answers of the API
 PREFIX = "confirmation"  # of the fields that the page of the confirmation adds to what was sent
-KEPT_SECONDS = 15 * 60  # what was sent, while somebody is at the provider of single sign-on
+KEPT_FIELD = f"{PREFIX}-kept"  # the key of what was kept, where it is sent again
+KEPT_SECONDS = 15 * 60  # what was sent, while somebody signs in again
 FORMS: dict[str, Callable[..., ConfirmByPasskeyForm | ConfirmByPasswordForm | ConfirmByCodeForm]] = {
     "passkey": ConfirmByPasskeyForm,
     "password": ConfirmByPasswordForm,
@@ -147,27 +148,38 @@ def _page(
         "provider_was_silent": confirmations.signed_on_recently(request),
     }
     if context["single_sign_on"]:
-        context["next_url"] = next_url or f"{reverse('accounts:confirmed')}?key={_keep(request, posted)}"
+        context["next_url"] = next_url or f"{reverse('accounts:confirmed')}?key={keep_sent(request, user=request.user)}"
     if "passkey" in offered:
         context["js_data"] = {"request_options": webauthn.begin_authentication(request.user)}
     return render(request, "accounts/confirming/confirm.html", context, status=422 if way else 403)
 
 
-def _keep(request: SignedInRequest, posted: list[tuple[str, str]]) -> str:
-    """Store what was sent, and return the key under which `take_kept` finds it.
+def keep_sent(request: HttpRequest, *, user: User) -> str:
+    """Store what ``user`` sent, and return the key under which `kept_of` finds it.
 
-    Not in the session, which ends where its owner signs in again at the provider.
+    Not in the session, which ends where its owner signs in again.
     """
+    posted = [(name, value) for name, value in posted_fields(request) if not _is_proof(name)]
+    kept = {"user": user.pk, "path": request.get_full_path(), "posted": posted, "has_files": bool(request.FILES)}
     key = secrets.token_urlsafe(24)
-    kept = {"user": request.user.pk, "path": request.get_full_path(), "posted": posted}
     cache.set(f"confirming-{key}", kept, KEPT_SECONDS)
     return key
 
 
-def take_kept(key: str, *, user: User) -> dict[str, Any] | None:
+def kept_of(key: str, *, user: User) -> dict[str, Any] | None:
     """``path`` and ``posted`` of what ``user`` sent before they signed in again; None if that is gone, or another's."""
     kept: dict[str, Any] | None = cache.get(f"confirming-{key}")
     return kept if kept is not None and kept["user"] == user.pk else None
+
+
+def forget_kept(request: HttpRequest) -> None:
+    """What was kept is sent again now: forget it, so that the page before offers it no more."""
+    if key := request.POST.get(KEPT_FIELD, ""):
+        if isinstance(request.user, User) and kept_of(key, user=request.user):
+            cache.delete(f"confirming-{key}")
+        rest = request.POST.copy()
+        del rest[KEPT_FIELD]
+        request.POST = rest  # type: ignore[assignment]
 
 
 def _restore(request: HttpRequest) -> None:

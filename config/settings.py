@@ -116,6 +116,7 @@ MIDDLEWARE = [
     "accounts.middleware.reader_preferences",
     "config.body_limits.refuse_long_bodies",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "accounts.session_middleware.keep_forms",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.second_step_middleware.demand_second_step",

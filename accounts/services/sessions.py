@@ -52,11 +52,17 @@ def note_use(*, request: HttpRequest, at: datetime) -> None:
 
 
 @transaction.atomic
-def end_idle_session(*, request: HttpRequest, at: datetime) -> None:
-    """End the session of the request, which was not used for too long."""
+def end_idle_session(*, request: HttpRequest, at: datetime) -> User | None:
+    """End the session of the request, which was not used for too long, and return whose it was.
+
+    Of two requests at once, one records it.
+    """
     user = User.objects.filter(pk=request.session[SESSION_KEY]).first()
+    ended, _by_model = UserSession.objects.filter(session_key=request.session.session_key).delete()
     request.session.flush()
-    security_log.record("session_timed_out", at=at, user=user, request=request)
+    if ended:
+        security_log.record("session_timed_out", at=at, user=user, request=request)
+    return user
 
 
 @transaction.atomic
@@ -92,12 +98,13 @@ def note_device(*, device: str, user: User, at: datetime, request: HttpRequest) 
 
     There is no notice for the first device of an account: that is the sign-in after an invitation.
     """
+    # A device that is forgotten below has been one: after a year without use, any sign-in is notified.
+    is_first = not KnownDevice.objects.filter(user=user).exists()
     KnownDevice.objects.filter(user=user, last_at__lt=at - DEVICE_AGE).delete()
     # A random name of 192 bits needs no slow hash.
     token_hash = hashlib.sha256(device.encode()).hexdigest()
     if KnownDevice.objects.filter(user=user, token_hash=token_hash).update(last_at=at):
         return
-    is_first = not KnownDevice.objects.filter(user=user).exists()
     KnownDevice.objects.get_or_create(user=user, token_hash=token_hash, defaults={"last_at": at})
     if is_first:
         return

@@ -1,4 +1,4 @@
-"""The page after somebody signed in again at their provider, because they have nothing else to confirm with."""
+"""The page after somebody signed in again: at their provider, or because their session had ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.confirming import take_kept
+from accounts.confirming import KEPT_FIELD, kept_of
 from consilium.core.htmx import SignedInRequest, signed_in
 
 
@@ -16,5 +16,6 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @signed_in
 def confirmed(request: SignedInRequest) -> HttpResponse:
     """Show the button that carries out what the reader sent before, and was asked to confirm."""
-    kept = take_kept(request.GET.get("key", ""), user=request.user)
-    return render(request, "accounts/confirming/confirmed.html", {"kept": kept})
+    key = request.GET.get("key", "")
+    context = {"kept": kept_of(key, user=request.user), "key": key, "field": KEPT_FIELD}
+    return render(request, "accounts/confirming/confirmed.html", context)

@@ -47,7 +47,8 @@ def kept_fields(page: str) -> dict[str, str]:
     [main] = re.findall(r"<main.*?</main>", page, re.DOTALL)
     [form, *_others] = re.findall(r'<form class="form" method="post".*?</form>', main, re.DOTALL)
     fields = re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)">', form)
-    return {name: unescape(value) for name, value in fields if name not in ("csrfmiddlewaretoken", "confirmation")}
+    added = ("csrfmiddlewaretoken", "confirmation", "confirmation-kept")
+    return {name: unescape(value) for name, value in fields if name not in added}
 
 
 def let_time_pass(client: Client, seconds: float = LONG_AGO) -> None:

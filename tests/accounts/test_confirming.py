@@ -240,8 +240,10 @@ def test_people_of_single_sign_on_go_through_their_provider_again(
         back = client.get(key).content.decode()
         assert f'action="{SIGN}"' in back
         assert kept_fields(back) == SENT
-        assert client.post(SIGN, kept_fields(back)).status_code == 302
+        [kept] = re.findall(r'name="confirmation-kept" value="([^"]+)"', back)
+        assert client.post(SIGN, {**kept_fields(back), "confirmation-kept": kept}).status_code == 302
         assert ThresholdChoice.objects.get().signed_by == admin
+        assert "Nothing waits to be carried out." in client.get(key).content.decode(), "it is not sent twice"
         assert "Nothing waits to be carried out." in client.get("/profile/confirmed/").content.decode()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from importlib import import_module
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import time_machine
@@ -14,9 +15,10 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.apps import apps
+from django.contrib.auth import SESSION_KEY
 from django.core import mail as django_mail
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -24,9 +26,10 @@ from accounts.models import KnownDevice, Notification, SecurityEvent, User, User
 from accounts.notices import words_of
 from accounts.services.notifications import settings_of
 from accounts.services.passwords import password_link
+from accounts.services.sessions import end_idle_session
 from accounts.sessions import SessionStore as Engine
 from accounts.tasks import mail_at_once
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -326,6 +329,77 @@ def test_a_device_is_known_for_one_account_and_its_cookie_cannot_be_made_up(ana:
         again.cookies["device"] = cookie.value
         sign_in(again, bo)
     assert KnownDevice.objects.filter(user=bo).count() == 1
+
+
+@pytest.mark.slow
+def test_the_first_sign_in_for_a_year_is_notified(ana: User) -> None:
+    with time_machine.travel(START, tick=False) as clock:
+        browser(ana)
+        clock.shift(timedelta(days=366))
+        browser(ana, EDGE, "198.51.100.7")
+        [text] = notices(ana)
+        assert "198.51.100.7" in text
+
+
+@pytest.mark.slow
+def test_of_two_requests_at_once_one_ends_the_session(ana: User, settings: Any) -> None:
+    settings.SESSION_IDLE_MINUTES = 60
+    with time_machine.travel(START, tick=False) as clock:
+        client = browser(ana)
+        key = client.cookies[settings.SESSION_COOKIE_NAME].value
+        clock.shift(timedelta(hours=1))
+        requests = []
+        for _number in range(2):  # both have read the session before one of them ends it
+            request = RequestFactory().get("/profile/")
+            request.session = Engine(key)
+            assert request.session[SESSION_KEY]
+            requests.append(request)
+        for request in requests:
+            assert end_idle_session(request=request, at=timezone.now()) == ana
+    assert SecurityEvent.objects.filter(kind="session_timed_out").count() == 1
+
+
+@pytest.mark.slow
+def test_a_form_that_is_sent_after_the_time_is_kept_and_sent_again(ana: User, settings: Any) -> None:
+    settings.SESSION_IDLE_MINUTES = 60
+    benchmark = BenchmarkFactory(slug="cardio", admin=ana)
+    page = "/b/cardio/groups/new/"  # takes no GET
+    with time_machine.travel(START, tick=False) as clock:
+        client = Client(enforce_csrf_checks=True)
+        begin = client.get("/accounts/login/").content.decode()
+        client.post("/accounts/login/", {"login": ana.email, "password": PASSWORD, **csrf_of(begin)})
+        token = csrf_of(client.get("/b/cardio/groups/").content.decode())
+        clock.shift(timedelta(hours=1))
+        stranger = UserFactory(email="stranger@example.org")
+        answer = client.post(page, {"name": "Group <A>", "required_reviews": "1", **token})
+        assert answer["Location"].startswith("/accounts/login/?next=/profile/confirmed/%3Fkey%3D")
+        back = parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+        assert "Nothing waits" in browser(stranger).get(back).content.decode()
+        sign_in_page = client.get(answer["Location"]).content.decode()
+        signed_in = client.post(
+            "/accounts/login/", {"login": ana.email, "password": PASSWORD, "next": back, **csrf_of(sign_in_page)}
+        )
+        assert signed_in["Location"] == back
+        offered = client.get(back).content.decode()
+        assert f'action="{page}"' in offered and "Carry it out" in offered
+        assert not benchmark.groups.exists()
+        fields = re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)">', main_of(offered))
+        sent = {name: unescape(value) for name, value in fields}
+        assert client.post(page, sent).status_code == 302
+        assert benchmark.groups.get().name == "Group <A>"
+        assert "Nothing waits" in client.get(back).content.decode(), "it is not sent twice"
+        # Without its CSRF token nothing is kept.
+        clock.shift(timedelta(hours=1))
+        assert client.post(page, {"name": "B"}).status_code == 403
+
+
+def csrf_of(page: str) -> dict[str, str]:
+    [token, *_others] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+    return {"csrfmiddlewaretoken": token}
+
+
+def main_of(page: str) -> str:
+    return page[page.index("<main") : page.index("</main>")]
 
 
 @pytest.mark.slow
