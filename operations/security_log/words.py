@@ -139,8 +139,8 @@ HOW: dict[str, _StrPromise] = {
     "other_domain": gettext_lazy("address of another domain"),
     "not_valid": gettext_lazy("answer of the provider not valid"),
     # why an API token was refused
-    "revoked": gettext_lazy("revoked"),
-    "expired": gettext_lazy("expired"),
+    "revoked": pgettext_lazy("token", "revoked"),
+    "expired": pgettext_lazy("token", "expired"),
     "inactive": gettext_lazy("account deactivated"),
     # what made a backup
     "schedule": pgettext_lazy("way", "by schedule"),

@@ -394,7 +394,7 @@ def test_the_command_refuses_what_the_page_refuses(person: User) -> None:
         (["nobody@example.org", "--name", "x"], "No account has the address"),
         ([person.email, "--name", " "], "--name must have 1 to 60 characters"),
         ([person.email, "--name", "x", "--benchmark", "hidden"], "has no part in a benchmark 'hidden'"),
-        ([person.email, "--name", "x", "--days", "367"], "at most 366 days later"),
+        ([person.email, "--name", "x", "--days", "367"], "Choose an expiry within the next 366 days"),
         ([person.email, "--name", "x", "--days", "0"], "Choose an expiry within the next 366 days"),
         ([person.email, "--name", "x", "--scope", "all"], "invalid choice"),
     ):

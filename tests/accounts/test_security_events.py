@@ -132,6 +132,7 @@ def test_a_code_a_wrong_code_and_a_recovery_code(ana: User, secrets: set[str]) -
         ("sign_in_failed", ana, None, {"step": "totp"}),
         ("signed_in", ana, ana, {"method": "password", "second_step": "totp"}),
         ("recovery_code_used", ana, ana, {}),
+        ("new_device", ana, ana, {}),
         ("signed_in", ana, ana, {"method": "password", "second_step": "recovery_codes"}),
     ]
 

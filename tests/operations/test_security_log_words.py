@@ -131,7 +131,8 @@ def test_accounts_invitations_and_tokens(ana: User, olga: User) -> None:
     )
 
 
-def test_sessions_and_confirmations(ana: User) -> None:
+def test_sessions_and_confirmations(ana: User, settings: Any) -> None:
+    settings.SESSION_ENGINE = "accounts.sessions"  # in the database
     client, _other = signed_in(ana), signed_in(ana)
     rows = UserSession.objects.exclude(session_key=client.session.session_key)
     end_sessions(rows=rows, user=ana, at=AT, request=RequestFactory().get("/"))
