@@ -50,8 +50,15 @@ def test_a_case_is_audited_with_keys_and_saves_itself(new_page: Callable[..., Pa
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
-    for key in ("1", "2", "3", "4", "4", "j", "j", "k", "f", "r", "t"):
+    for key in ("1", "2", "3", "4", "4", "j", "j", "k"):
         page.keyboard.press(key)
+    first = page.locator("[data-criterion]").first
+    expect(first).to_be_focused()
+    page.keyboard.press("f")
+    expect(first.locator("[name=criteria]")).to_be_checked()
+    page.keyboard.press("r")
+    page.keyboard.press("t")
+    expect(page.locator("#comment")).to_be_focused()
     words = "1 f x are letters here"
     page.keyboard.type(words)
     wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == words, message="it saves itself")
