@@ -65,7 +65,7 @@ BY_OWNER: dict[str, _StrPromise] = {
     "rights_changed": gettext_lazy("The rights of %(user)s changed (%(how)s)"),
     "invitation_accepted": gettext_lazy("%(user)s accepted the invitation"),
     "reauthenticated": gettext_lazy("%(user)s confirmed again who they are (%(how)s)"),
-    "reauthentication_failed": gettext_lazy("Somebody signed in as %(user)s failed to confirm who they are (%(how)s)"),
+    "reauthentication_failed": gettext_lazy("Someone signed in as %(user)s failed to confirm who they are (%(how)s)"),
     "signed": gettext_lazy("%(user)s signed %(signed)s (%(how)s)"),
     "new_device": gettext_lazy("%(user)s signed in on a new device"),
     "session_ended": gettext_lazy("%(user)s ended sessions of their own (%(how)s)"),
@@ -168,7 +168,7 @@ RIGHTS: dict[tuple[str, ...], tuple[_StrPromise, _StrPromise]] = {
         gettext_lazy("may create benchmarks"),
         gettext_lazy("may not create benchmarks"),
     ),
-    ("is_superuser", "operator"): (gettext_lazy("is an operator"), gettext_lazy("is no operator")),
+    ("is_superuser", "operator"): (gettext_lazy("is an operator"), gettext_lazy("is not an operator")),
 }
 SHOWN = ("method", "second_step", "step", "factor", "part", "way", "reason", "source")
 HOW_IN_BRACKETS = re.compile(r"\s*[(（]%\(how\)s[)）]")

@@ -49,18 +49,18 @@ def cardio() -> Benchmark:
     return BenchmarkFactory(slug="cardio")
 
 
-def said() -> list[str]:
+def sentences() -> list[str]:
     """The sentences of all lines, oldest first."""
     assert unclear_lines() == []
     return [sentence(event) for event in SecurityEvent.objects.order_by("pk")]
 
 
-def test_rights_are_said_whoever_gives_them(ana: User, olga: User, settings: Any) -> None:
+def test_rights_are_in_words_whoever_gives_them(ana: User, olga: User, settings: Any) -> None:
     set_rights(person=ana, creates_benchmarks=True, operator=False, by=olga, at=AT)
     set_rights(person=ana, creates_benchmarks=True, operator=True, by=None, at=AT)
     call_command("add_person", "bo@example.org", "--name", "Bo", "--operator", "--no-password")
-    assert said() == [
-        "Olga changed the rights of Ana (may create benchmarks, is no operator)",
+    assert sentences() == [
+        "Olga changed the rights of Ana (may create benchmarks, is not an operator)",
         "The rights of Ana changed (may create benchmarks, is an operator)",
         "A command made the account of Bo (by command)",
         "The rights of Bo changed (is an operator)",
@@ -71,13 +71,13 @@ def test_who_removed_a_second_step_and_which(ana: User, django_capture_on_commit
     with django_capture_on_commit_callbacks(execute=True):
         set_up_app(signed_in(ana))
     remove_all(user=ana, at=AT)
-    texts = said()
+    texts = sentences()
     assert "Ana added a second step (code of an authenticator app)" in texts
     assert texts[-1] == "A command removed a second step of Ana (code of an authenticator app)"
     for kind in (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN):
         Authenticator.objects.create(user=ana, type=kind, data={})
     remove_all(user=ana, at=AT)
-    assert said()[-1] == (
+    assert sentences()[-1] == (
         "A command removed a second step of Ana (code of an authenticator app, security key or passkey)"
     )
 
@@ -95,7 +95,7 @@ def test_a_line_says_what_was_signed(ana: User, olga: User, kind: str, target: A
     request = RequestFactory().post("/")
     request.user = ana
     record_signature(user=ana, kind=kind, scope="cardio", target=target, at=AT, request=request, by_token=True)
-    assert said() == [text]
+    assert sentences() == [text]
     client = Client()
     client.force_login(olga)
     page = client.get("/server/security-log/?group=signatures")
@@ -115,7 +115,7 @@ def test_accounts_invitations_and_tokens(ana: User, olga: User) -> None:
         user=ana, name="second", scopes=["grade"], benchmark="cardio", expires_at=AT + timedelta(days=9), by=ana, at=AT
     )
     api_tokens.revoke_all_tokens(user=ana, by=ana, at=AT)
-    assert sorted(said()) == sorted(
+    assert sorted(sentences()) == sorted(
         [
             "The account of Li was made (from a list of people)",
             "Olga invited Ana (author, by email)",
@@ -148,8 +148,8 @@ def test_sessions_and_confirmations(ana: User, settings: Any) -> None:
         "Ana ended sessions of their own (1 session)",
         "A session of Ana ended after a time without activity",
         "Ana signed in on a new device",
-        "Somebody signed in as Ana failed to confirm who they are (recovery code)",
-    } <= set(said())
+        "Someone signed in as Ana failed to confirm who they are (recovery code)",
+    } <= set(sentences())
 
 
 def test_rules_keys_and_backups(cardio: Benchmark, olga: User) -> None:
@@ -163,7 +163,7 @@ def test_rules_keys_and_backups(cardio: Benchmark, olga: User) -> None:
         BACKUPS.ended(backup, status=JobStatus.DONE, at=AT)
         BACKUPS.ended(backup, status=JobStatus.FAILED, at=AT)
     after_restore(at=AT, values={"made_at": AT.isoformat(), "same": True})
-    assert said() == [
+    assert sentences() == [
         "Olga required a second step of everybody in the benchmark (from 1 March 2026, 12:00)",
         "Olga no longer required a second step in the benchmark",
         "Olga granted the key “SET_API_KEY” of an endpoint (for all benchmarks)",
