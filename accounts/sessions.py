@@ -47,9 +47,10 @@ class SessionStore(DatabaseStore):
         try:
             super().save(must_create=must_create)
         except UpdateError as error:
-            if is_time_limit(error.__context__):
-                raise error.__context__ from error.__context__.__cause__
-            raise
+            ended = error.__context__
+            if ended is None or not is_time_limit(ended):
+                raise
+            raise ended from ended.__cause__
 
     def create_model_instance(self, data: dict[str, Any]) -> UserSession:
         """The row of the session: the columns follow from its data, also where Django gives it a new key."""
