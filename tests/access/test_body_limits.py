@@ -37,6 +37,8 @@ ARGUMENTS = {
     "openid_connect_callback": {"provider_id": "sso"},
     "accounts:unsubscribe": {"token": "x"},
     "accounts:welcome": {"token": "x"},
+    "mfa_edit_webauthn": {"pk": 1},
+    "mfa_remove_webauthn": {"pk": 1},
 }
 
 
