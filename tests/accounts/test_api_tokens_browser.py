@@ -35,7 +35,8 @@ def look(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_token_is_made_copied_and_revoked(new_page: Callable[..., Page], width: int, scheme: Any) -> None:
+def test_a_token_is_made_copied_and_revoked(new_page: Callable[..., Page], watch: Any, width: int, scheme: Any) -> None:
+    watch.allow("status of 403")  # the page that asks for the password
     person = UserFactory()
     BenchmarkFactory(slug="study", title="Neurology 2026", researcher=person)
     page = new_page(person, viewport={"width": width, "height": 800}, color_scheme=scheme)
