@@ -200,6 +200,7 @@ def test_a_password_that_is_forgotten_and_chosen_by_the_mailed_link(ana: User, s
     ]
 
 
+@pytest.mark.usefixtures("mails_at_once")
 def test_invitations_by_mail_that_are_accepted_and_withdrawn(
     secrets: set[str], django_capture_on_commit_callbacks: Any
 ) -> None:
