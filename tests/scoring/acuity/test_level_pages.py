@@ -19,6 +19,7 @@ from scoring.susceptibility.level_texts import LEVEL_REPLICATES
 from tests.factories import BenchmarkRoleFactory
 from tests.scoring.acuity.judging import advised_benchmark, level_judge, start, work
 from tests.scoring.conftest import QUICK, Loopback
+from tests.scoring.endpoint_trials.trials import judge_created
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -55,9 +56,9 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     preview = staff.post(reverse("scoring:level-preview", args=["advised"]), form).content.decode()
     assert "Stay at home and drink enough." in preview
     assert "Prominence:" in preview
-    answer = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), form)
+    answer = judge_created(staff, reverse("scoring:judge-new-acuity", args=["advised"]), form)
     judge = Judge.objects.get()
-    assert (answer.status_code, judge.task, str(judge.scale)) == (302, "acuity", "four")
+    assert (answer.status_code, judge.task, str(judge.scale)) == (200, "acuity", "four")
     assert "four" in page(staff, "judge", judge.public_id)
     size = page(staff, "run-size", judge=judge.public_id, replicates=1)
     assert "Readings" in size

@@ -29,6 +29,7 @@ from scoring.runs.services import RunFrame, create_run, resume_run
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, CaseFactory, UserFactory
 from tests.scoring.conftest import QUICK, grant
+from tests.scoring.endpoint_trials.trials import answer_of
 from tests.scoring.judges.test_keys import tables_that_hold
 from tests.scoring.test_pages import chat_form
 
@@ -271,11 +272,11 @@ def test_a_try_of_one_criterion_sends_no_withdrawn_key(answered: Benchmark, admi
     judge = judge_of(answered, listener)
     withdraw_key(name=KEY, benchmark=answered, by=None, at=timezone.now())
     address = reverse("scoring:judge-try", args=["answered", judge.public_id])
-    page = admin.post(address, {}).content.decode()
+    page = answer_of(admin, address, {}).content.decode()
     assert "is not granted" in page
     assert listener.keys == []
     grant_key(name=KEY, benchmark=None, by=None, at=timezone.now())
-    admin.post(address, {})
+    answer_of(admin, address, {})
     assert set(listener.keys) == {f"Bearer {VALUE}"}
 
 
