@@ -173,7 +173,7 @@ def test_who_runs_a_benchmark_begins_at_home() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.slow
-def test_my_work_takes_at_most_twenty_queries() -> None:
+def test_my_work_takes_a_limited_number_of_queries() -> None:
     workshop = build_workshop(responses=4, check_policy="all")
     decide(workshop.queue()[0], "met")
     for user in (workshop.annotator, workshop.checker, workshop.adjudicator):
@@ -182,4 +182,4 @@ def test_my_work_takes_at_most_twenty_queries() -> None:
         client.get("/work/")
         with CaptureQueriesContext(connection) as counted:
             client.get("/work/")
-        assert len(counted) <= 20
+        assert len(counted) <= 21  # one of them asks who demands a second step

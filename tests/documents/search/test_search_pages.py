@@ -158,10 +158,10 @@ def test_the_api_searches(researcher: Client) -> None:
         ("limit", "²"),
         ("tier", "9"),
         ("order", "score"),
-        ("q", "x" * 10_001),
     ]
     for name, value in faults:
         assert researcher.get(url, {name: value}).status_code == 400, (name, value)
+    assert researcher.get(url, {"q": "x" * 10_001}).status_code == 414  # the address as a whole is too long
     for name in ("may_send", "retired", "superseded"):
         refused = researcher.get(url, {"q": "paracetamol", name: "foo"})
         assert (refused.status_code, refused.json()) == (400, {name: ["One of: true, false."]})
