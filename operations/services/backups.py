@@ -295,7 +295,8 @@ def _folder(_at: datetime) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise DomainError(f"BACKUP_DIR cannot be used: {error.strerror}: {folder}") from error
+        facts = {"error": error.strerror, "folder": folder}
+        raise DomainError(_("BACKUP_DIR cannot be used: %(error)s: %(folder)s") % facts) from error
     return folder
 
 

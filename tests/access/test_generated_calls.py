@@ -1,6 +1,6 @@
 """Calls made from the API's own schema, as five roles: no answer 5xx, and none that the schema does not declare.
 
-`tests/access/generated_calls.py` sends many more of them, in all phases of Schemathesis, to a running product.
+`bench/hostile_calls.py` sends many more of them, in all phases of Schemathesis, to a running product.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from django.middleware.csrf import get_token
 from django.test import Client, RequestFactory
@@ -28,7 +29,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from config.wsgi import application
 from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
@@ -87,7 +87,7 @@ def _connection_kept() -> Iterator[None]:
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.usefixtures("_connection_kept")
 def test_generated_calls_get_declared_answers(role: str, world: World) -> None:
-    schema = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", application)
+    schema = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", get_wsgi_application())
     operations = [result.ok() for result in schema.get_all_operations()]
     arguments_of = arguments_by_path(world, [operation.path for operation in operations])
     headers = headers_of(world, role)

@@ -121,7 +121,7 @@ def test_two_step_sign_in_from_set_up_to_a_recovery_code(new_page: NewPage, ana:
     page.get_by_label("Email").fill("ana@example.org")
     page.locator("main").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_role("heading", name="Two-Factor Authentication").wait_for()
+    page.get_by_role("heading", name="Second step").wait_for()
     assert axe_violations(page) == []
     page.get_by_role("textbox").fill(recovery_code)
     page.get_by_role("button", name="Sign In").click()

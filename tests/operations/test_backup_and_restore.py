@@ -320,18 +320,18 @@ def test_versions(study: Workshop, elsewhere: Elsewhere, tmp_path: Path) -> None
     assert "newer version" in refused.stderr and "rubrics.9999_from_the_future" in refused.stderr
     assert elsewhere.tables() == 0
 
-    # Made by an older one: the table of sessions is not there yet, and the migrations that follow make it.
+    # Made by an older one: the table of beat is not there yet, and the migrations that follow make it.
     with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE django_session")
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+        cursor.execute("DROP TABLE consilium_beatheartbeat")
+        cursor.execute("DELETE FROM django_migrations WHERE name = '0003_beat_heartbeat'")
     try:
         back_up(tmp_path / "older.tar")
     finally:
-        call_command("migrate", "sessions", verbosity=0)
+        call_command("migrate", "consilium", verbosity=0)
     restored = elsewhere.run("restore", str(tmp_path / "older.tar"))
     assert restored.returncode == 0, restored.stdout + restored.stderr
     with elsewhere.session() as session:
-        assert session.execute("SELECT to_regclass('django_session') IS NOT NULL").fetchone() == (True,)
+        assert session.execute("SELECT to_regclass('consilium_beatheartbeat') IS NOT NULL").fetchone() == (True,)
 
 
 def test_programs_that_are_missing_or_too_old_are_named(

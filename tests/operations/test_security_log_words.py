@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from accounts.models import SecurityEvent, User, UserSession
 from accounts.services import api_tokens, invitations
+from accounts.services.access_ends import remove_second_factor
 from accounts.services.confirmations import record_failure, record_signature
 from accounts.services.people import person_of
 from accounts.services.rights import set_rights
-from accounts.services.second_factor import remove_all
 from accounts.services.sessions import end_idle_session, end_sessions, note_device
 from annotation.people.deactivation import activate_account, deactivate_account
 from consilium.core.jobs import JobStatus
@@ -70,13 +70,13 @@ def test_rights_are_in_words_whoever_gives_them(ana: User, olga: User, settings:
 def test_who_removed_a_second_step_and_which(ana: User, django_capture_on_commit_callbacks: Any) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         set_up_app(signed_in(ana))
-    remove_all(user=ana, at=AT)
+    remove_second_factor(user=ana, at=AT)
     texts = sentences()
     assert "Ana added a second step (code of an authenticator app)" in texts
     assert texts[-1] == "A command removed a second step of Ana (code of an authenticator app)"
     for kind in (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN):
         Authenticator.objects.create(user=ana, type=kind, data={})
-    remove_all(user=ana, at=AT)
+    remove_second_factor(user=ana, at=AT)
     assert sentences()[-1] == (
         "A command removed a second step of Ana (code of an authenticator app, security key or passkey)"
     )
