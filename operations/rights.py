@@ -7,6 +7,7 @@ only be added and read by the other role: even if it switches triggers off (``pg
 from __future__ import annotations
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 from psycopg import sql
 
 from consilium.core.errors import DomainError
@@ -38,15 +39,16 @@ def grant(*, role: str) -> dict[str, int]:
         )
         row = cursor.fetchone()
         if row is None:
-            raise DomainError(f"There is no database role {role}.")
+            raise DomainError(_("There is no database role %(role)s.") % {"role": role})
         if any(row):
-            raise DomainError(f"{role} is a superuser, or has the rights of the owner of the tables: nothing binds it.")
+            text = _("%(role)s is a superuser, or has the rights of the owner of the tables: nothing binds it.")
+            raise DomainError(text % {"role": role})
         cursor.execute(
             "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class "
             "WHERE oid = 'django_migrations'::regclass"
         )
         if cursor.fetchone() != (True,):
-            raise DomainError("Only the owner of the tables can grant rights on them: use its DATABASE_URL.")
+            raise DomainError(_("Only the owner of the tables can grant rights on them: use its DATABASE_URL."))
         cursor.execute("SHOW server_version_num")
         maintain = ["MAINTAIN"] if int(cursor.fetchone()[0]) // 10_000 >= MAINTAIN_SINCE else []
         for kind in ("TABLES", "SEQUENCES"):
