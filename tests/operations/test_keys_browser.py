@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from scoring.models import Judge, KeyGrant
+from scoring.tasks import ask_on_trial
 from tests.axe import axe_violations
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, UserFactory
+from tests.scoring.endpoint_trials.trials import newest_trial
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -27,6 +31,14 @@ def operator(settings: Any) -> Any:
     user = UserFactory(is_superuser=True)
     BenchmarkRoleFactory(benchmark=benchmark, user=user, role="admin")
     return user
+
+
+def ask_as_a_worker() -> None:
+    """Do what a worker does with the trial that was begun last."""
+    try:
+        ask_on_trial(newest_trial().pk)
+    finally:
+        connection.close()
 
 
 def test_nothing_of_the_page_is_cut(new_page: Callable[..., Page], operator: Any) -> None:
@@ -55,6 +67,9 @@ def test_an_operator_grants_a_key_without_leaving_the_form(
     page.get_by_role("button", name="Grant LOOPBACK_API_KEY to this benchmark").click()
     expect(page.get_by_text("LOOPBACK_API_KEY is granted to Cardiology cases of the spring.")).to_be_visible()
     page.get_by_role("button", name="Create judge").click()
+    expect(page.locator(".trial-waiting")).to_be_visible()
+    with ThreadPoolExecutor(1) as worker:  # where no event loop of Playwright runs
+        worker.submit(ask_as_a_worker).result()
     expect(page.get_by_text("LOOPBACK_API_KEY is not set where")).to_be_visible()
     page.get_by_label("Save without checking").check()
     page.get_by_role("button", name="Create judge").click()
