@@ -106,6 +106,11 @@ def activity_file(request: SignedInRequest, form: str) -> HttpResponseBase:
     return FILES[form]("account-activity", keyset.all_rows(rows), COLUMNS)
 
 
+def _browser(event: SecurityEvent) -> str:
+    """The browser in words; empty for a line that no request wrote."""
+    return browser_in_words(event.browser) if event.browser else ""
+
+
 def _page(
     request: HttpRequest,
     template: str,
@@ -119,7 +124,7 @@ def _page(
     query = request.GET.copy()
     query.pop("before", None)
     context |= {
-        "lines": [Line(event, sentence(event), browser_in_words(event.browser)) for event in page.rows],
+        "lines": [Line(event, sentence(event), _browser(event)) for event in page.rows],
         "older": page.older,
         "is_first_page": place is None,
         "filters": filters,

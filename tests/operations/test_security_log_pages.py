@@ -60,6 +60,13 @@ def test_a_line_says_who_did_what_from_where_with_what(operator: Client, ana: Us
     assert "Ana Lopez 登录（密码）" in text_of(operator.get(LOG))
 
 
+def test_a_line_that_no_request_wrote_names_no_browser(operator: Client, ana: User) -> None:
+    event("password_changed", user=ana)
+    assert "unknown browser" not in text_of(operator.get(LOG))
+    event("signed_in", user=ana, browser="made-up")
+    assert "unknown browser" in text_of(operator.get(LOG))
+
+
 def test_each_kind_has_its_words_whoever_did_it(ana: User) -> None:
     ada = UserFactory(name="Ada Admin")
     for kind in KINDS:
