@@ -23,7 +23,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone, translation
 
 from standalone.embedded import ensure
-from tests.processes import Worker, redis_server
+from tests.processes import Worker, kill_workers, redis_server
 from tests.slow_tests import SlowTests
 from tests.template import ROOT, ensure_template
 
@@ -239,22 +239,30 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def start_worker(
-    process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., Worker]]:
-    """Start real Celery workers: ``start_worker(concurrency=1, queue="celery", **environment)``; killed at the end."""
-    started: list[Worker] = []
+def new_worker(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Worker]:
+    """Start a worker that outlives the test; whoever starts it ends it."""
 
     def start(*, concurrency: int = 1, queue: str = "celery", **environment: str) -> Worker:
         log = tmp_path_factory.mktemp("worker") / "worker.log"
-        worker = Worker({**process_environment, **environment}, log, concurrency=concurrency, queue=queue)
-        started.append(worker)
-        return worker
+        return Worker({**process_environment, **environment}, log, concurrency=concurrency, queue=queue)
+
+    return start
+
+
+@pytest.fixture
+def start_worker(new_worker: Callable[..., Worker]) -> Iterator[Callable[..., Worker]]:
+    """Start real Celery workers: ``start_worker(concurrency=1, queue="celery", **environment)``.
+
+    They are killed at the end of the test, or they would take the tasks of those that follow.
+    """
+    started: list[Worker] = []
+
+    def start(**arguments: Any) -> Worker:
+        started.append(new_worker(**arguments))
+        return started[-1]
 
     yield start
-    for worker in started:
-        if worker.process.poll() is None:
-            worker.kill()
+    kill_workers(started)
 
 
 @pytest.fixture
@@ -265,19 +273,21 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def _worker_at_hand() -> list[Worker]:
+def _worker_at_hand() -> Iterator[list[Worker]]:
     """The shared worker of this process, where there is one now."""
-    return []
+    workers: list[Worker] = []
+    yield workers
+    kill_workers(workers)
 
 
 @pytest.fixture
-def celery_worker(start_worker: Callable[..., Worker], _worker_at_hand: list[Worker]) -> Worker:
+def celery_worker(new_worker: Callable[..., Worker], _worker_at_hand: list[Worker]) -> Worker:
     """One real Celery worker for the tests of this process that want one. The test itself needs ``transactional_db``.
 
     Its tasks see only what is committed. A test that kills its worker takes ``start_worker``.
     """
     if not _worker_at_hand:
-        _worker_at_hand.append(start_worker())
+        _worker_at_hand.append(new_worker())
     return _worker_at_hand[0]
 
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,13 @@ class Worker:
         """End in good order; kill what does not."""
         stop_groups([self.pid])
         self.process.wait()
+
+
+def kill_workers(workers: Iterable[Worker]) -> None:
+    """Kill those that are alive."""
+    for worker in workers:
+        if worker.process.poll() is None:
+            worker.kill()
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KILLS = 30 if FULL else 3  # of idle children, and as many of busy ones
+KILLS = 50 if FULL else 3  # of idle children, and as many of busy ones
 SEATS = 2
 CRITERIA = 4
 LATENCY_S = 0.4

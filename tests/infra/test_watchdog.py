@@ -35,9 +35,9 @@ QUEUE = "watched"
 
 
 @pytest.fixture(scope="module")
-def worker(start_worker: Callable[..., Worker]) -> Iterator[Worker]:
+def worker(new_worker: Callable[..., Worker]) -> Iterator[Worker]:
     """One worker for these tests; the last of them ends it."""
-    watched = start_worker(
+    watched = new_worker(
         concurrency=SEATS, queue=QUEUE, WORKER_STALL_LIMIT=str(LIMIT_S), JUDGE_ALLOWED_HOSTS="127.0.0.1"
     )
     yield watched

@@ -76,23 +76,16 @@ def loopback(loopback_process: Loopback, settings: Any) -> Loopback:
 
 
 @pytest.fixture
-def start_judging(
-    start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Worker]]:
+def start_judging(start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
     """Start workers that alone take this test's runs and may call the endpoint; they can be killed, and end with it."""
     queue = "judging"
     monkeypatch.setattr(judge_slice, "delay", lambda *ids: judge_slice.apply_async(ids, queue=queue))
-    started: list[Worker] = []
 
     def start(**environment: str) -> Worker:
         own = {"JUDGE_ALLOWED_HOSTS": "127.0.0.1", "ENDPOINT_KEYS": "LOOPBACK_API_KEY@127.0.0.1"}
-        started.append(start_worker(queue=queue, **{**own, **environment}))
-        return started[-1]
+        return start_worker(queue=queue, **{**own, **environment})
 
-    yield start
-    for worker in started:
-        if worker.process.poll() is None:
-            worker.kill()
+    return start
 
 
 @pytest.fixture
