@@ -92,6 +92,7 @@ def test_an_idle_worker_is_no_stall(worker: Worker) -> None:
     assert (row.state, row.active_tasks, row.waiting_tasks) == ("working", [], 0)
 
 
+@pytest.mark.slow
 def test_long_tasks_on_every_seat_with_others_waiting_are_no_stall(
     worker: Worker,
     benchmark: Benchmark,
