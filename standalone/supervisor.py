@@ -26,6 +26,8 @@ from standalone.reaper import stop_groups
 
 LAST_LINES = 30
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 8.0
+# A process that ran this long did not end because of its start: the next pause is the first one again.
+RAN_WELL_S = 10.0
 # If one process ends this many times within this many seconds, everything is stopped.
 MAX_ENDS, ENDS_WITHIN_S = 5, 60.0
 # A worker that starts has no row yet.
@@ -155,7 +157,7 @@ class Supervisor:
         self._inform_reaper(-state.child.pid)
         state.child = None
         now = time.monotonic()
-        if now - state.started_at > ENDS_WITHIN_S:
+        if now - state.started_at > RAN_WELL_S:
             state.pause_s = FIRST_PAUSE_S
         state.ends = [*(end for end in state.ends if now - end < ENDS_WITHIN_S), now]
         if len(state.ends) >= MAX_ENDS:
