@@ -50,18 +50,28 @@ def _only_zombies(leader: int) -> bool:
 
 
 def stop_groups(leaders: Iterable[int]) -> None:
-    """End the process groups of ``leaders``: ask each leader twice, then kill what is left of its group."""
+    """End the process groups of ``leaders``: ask each leader twice, then kill what is left of its group.
+
+    Where the leader has ended, nobody passes on what is asked, so that the others of its group are asked themselves.
+    """
     left = [leader for leader in leaders if group_lives(leader)]
     for step, patience_s in STEPS:
         for leader in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(leader, step)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                _ask(leader, step)
         left = _wait_for(left, patience_s)
     for leader in left:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
     # The process that stops the embedded server must be its last user, so the killed ones must have disappeared.
     _wait_for(left, KILLED_WITHIN_S)
+
+
+def _ask(leader: int, step: signal.Signals) -> None:
+    try:
+        os.kill(leader, step)
+    except ProcessLookupError:
+        os.killpg(leader, step)
 
 
 def _wait_for(leaders: list[int], patience_s: float) -> list[int]:

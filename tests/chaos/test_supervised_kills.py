@@ -108,9 +108,14 @@ class Grader(threading.Thread):
         return [(a, b - a) for a, b in pairwise(self.acknowledged_at)]
 
 
-def longest_after(kills_at: list[float], outages: list[tuple[float, float]]) -> float:
-    """The longest outage during which, or up to two seconds before which, a process was killed."""
-    return max((s for begin, s in outages for at in kills_at if begin - 2 < at < begin + s), default=0.0)
+def longest_by_kind(killed: list[tuple[str, float]], outages: list[tuple[float, float]]) -> dict[str, float]:
+    """The longest outage in seconds for each kind; its cause is the last kill before its end."""
+    longest = dict.fromkeys(KINDS, 0.0)
+    for begin, length in outages:
+        causes = [kind for kind, at in killed if at < begin + length]
+        if causes:
+            longest[causes[-1]] = max(longest[causes[-1]], length)
+    return longest
 
 
 class Site:
@@ -294,10 +299,10 @@ def test_kills_lose_no_save_and_no_verdict(
     assert all(row == ("finished", row[1], row[1], row[1]) and row[1] >= expected for row in runs), runs
     assert site.rows("SELECT DISTINCT status FROM rubrics_importjob") == [("done",)]
     outages = [outage for grader in graders for outage in grader.outages()]
-    grading = {kind: longest_after([at for name, at in killed if name == kind], outages) for kind in KINDS}
+    grading = longest_by_kind(killed, outages)
     grading_s = max(length for _begin, length in outages)
     silences = [(a, b - a) for a, b in pairwise(progress)]
-    jobs = {kind: longest_after([at for name, at in killed if name == kind], silences) for kind in KINDS}
+    jobs = longest_by_kind(killed, silences)
     jobs_s = max(length for _begin, length in silences)
     saves = sum(version for _outcome, version in acknowledged.values())
     counts = ", ".join(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from standalone.reaper import group_lives
+from standalone.reaper import group_lives, stop_groups
 from tests.waiting import wait_until
 
 # The first thread ends by itself, the second sleeps on: a process that is killed goes through this state.
@@ -36,3 +36,15 @@ def test_a_process_lives_until_its_last_thread_ends(process):
     os.killpg(process.pid, signal.SIGKILL)
     wait_until(lambda: not group_lives(process.pid))
     assert state(process.pid) == "Z"  # nobody has reaped it
+
+
+def test_what_an_ended_leader_leaves_is_asked_before_it_is_killed(tmp_path):
+    ready, asked = tmp_path / "ready", tmp_path / "asked"
+    left = f'trap "touch {asked}; exit" TERM; touch {ready}; while :; do sleep 0.1; done'
+    with subprocess.Popen(["sh", "-c", f"sh -c '{left}' &"], start_new_session=True) as leader:
+        leader.wait()
+    wait_until(ready.exists)
+    assert group_lives(leader.pid)
+    stop_groups([leader.pid])
+    assert asked.exists()
+    assert not group_lives(leader.pid)

@@ -210,6 +210,12 @@ def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(s
     wait_until(lambda: log.read_text().count(" ready.") == 2, within_s=60, message="the worker is ready again")
     wait_for_work(home)
 
+    # It ran for more than ten seconds, so that it waits no longer than the first time.
+    web = leader(home, WEB)
+    os.kill(web, signal.SIGKILL)
+    wait_for_another(home, WEB, web)
+    assert re.findall(r"web process .* starts again in ([\d.]+) s", up.output_file.read_text(), re.I) == ["0.5", "0.5"]
+
     # Away for longer than the limit, the database is no reason to start anything again.
     server = EmbeddedServer(home)
     postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
