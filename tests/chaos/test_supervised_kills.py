@@ -261,6 +261,8 @@ def test_kills_lose_no_save_and_no_verdict(
                 within_s=MAX_GRADING_OUTAGE_S,
                 message=f"there is another {kind}",
             )
+            # Not since the kill: the children of a main process that was killed answer for a moment.
+            at = time.monotonic()
             wait_until(
                 lambda at=at: all(grader.errors or grader.acknowledged_at[-1] > at for grader in graders),
                 within_s=MAX_GRADING_OUTAGE_S,
