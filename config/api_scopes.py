@@ -3,7 +3,8 @@
 Everything is in this file. An endpoint that is not listed takes no token, and `config.urls` refuses to load with one.
 Requests with a session are not affected.
 
-Reading, with GET or HEAD, needs the scope *read* everywhere. `SCOPES` has the scope of what an endpoint writes.
+Reading, with GET or HEAD, needs the scope *read*, except for the records of `READ_BY_ADMIN`. `SCOPES` has the scope of
+what an endpoint writes.
 """
 
 from __future__ import annotations
@@ -41,6 +42,12 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-accounts": READ,
     "api-account-deactivate": ADMIN,
     "api-account-activate": ADMIN,
+    # Records: the security log and the trail of changes
+    "api-security-log": READ,
+    "api-records": READ,
+    "api-activity": READ,
+    "api-server-changes": READ,
+    "api-changes": READ,
     # Benchmarks, people and groups
     "api-benchmarks": ADMIN,
     "api-benchmark": ADMIN,
@@ -262,6 +269,8 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-release": READ,
     "api-release-archive": READ,
 }
+# Reading these needs *admin*: who only reads results with a token has no need to see who signs in and who changed what.
+READ_BY_ADMIN = frozenset({"api-security-log", "api-records", "api-server-changes", "api-changes"})
 
 
 # Tokens for one benchmark --------------------------------------------------------------------------------------------
@@ -294,8 +303,13 @@ LISTS = frozenset(
     }
 )
 LISTS_TO_READ = frozenset({"api-benchmarks"})  # but a new benchmark is beyond such a token
-# Those of the server as a whole: no token for one benchmark reaches them.
-OF_THE_SERVER = frozenset({"api-accounts", "api-account-deactivate", "api-account-activate"})
+# Those of the server or of an account as a whole: no token for one benchmark reaches them.
+OF_THE_SERVER = frozenset(
+    {
+        *("api-accounts", "api-account-deactivate", "api-account-activate"),
+        *("api-security-log", "api-server-changes", "api-activity"),
+    }
+)
 OBJECTS: dict[str, WorkOf] = {
     **dict.fromkeys(
         (
@@ -334,9 +348,12 @@ def _is_open_to(slug: str, name: str, arguments: Mapping[str, Any], method: str)
 
 def needed_scope(name: str, method: str) -> ApiToken.Scope | None:
     """The scope that a request needs; None where no token will do."""
-    writes = SCOPES.get(name.removeprefix(PREFIX))
-    if writes is None or method in SAFE_METHODS:
-        return None if writes is None else READ
+    name = name.removeprefix(PREFIX)
+    writes = SCOPES.get(name)
+    if writes is None:
+        return None
+    if method in SAFE_METHODS:
+        return ADMIN if name in READ_BY_ADMIN else READ
     return None if writes == READ else writes
 
 
@@ -414,10 +431,11 @@ def undeclared(routes: Iterable[Route]) -> list[str]:
         scope = SCOPES.get(route.name)
         if scope is None or (scope == READ) == bool(route.writes):
             errors.append(f"{route.name}: the scope of its writes")
-        is_named = any(route.name in names for names in (OBJECTS, LISTS, LISTS_TO_READ, OF_THE_SERVER))
+        is_named = any(route.name in listed for listed in (OBJECTS, LISTS, LISTS_TO_READ, OF_THE_SERVER))
         if ("{slug}" in route.path) == is_named:
             errors.append(f"{route.name}: to which benchmark it belongs")
-    missing = {*SCOPES, *OBJECTS, *LISTS, *LISTS_TO_READ} - {route.name for route in known}
+    names = {*SCOPES, *READ_BY_ADMIN, *OBJECTS, *LISTS, *LISTS_TO_READ, *OF_THE_SERVER}
+    missing = names - {route.name for route in known}
     return errors + [f"{name}: there is no such endpoint" for name in sorted(missing)]
 
 

@@ -588,6 +588,7 @@ SPECTACULAR_SETTINGS = {
         "MendedHow": "validation.models.RubricSetMend.How",
         "ReportKind": "agreement.models.Report.Kind",
         "RulingOutcome": "annotation.models.RulingOutcome",
+        "SecurityEventKind": "accounts.security_kinds.KINDS",
         "SliceRule": "agreement.models.NamedSlice.Rule",
         "SliceRuleToChoose": "agreement.models.NamedSlice.rules_to_choose",
         "VerdictOutcome": "scoring.models.Verdict.Outcome",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 
 from consilium.core.parameters import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from django.db.models import QuerySet
     from rest_framework.request import Request
-    from rest_framework.response import Response
     from rest_framework.serializers import Serializer
+
+
+Place = TypeVar("Place")
 
 
 class Pages(LimitOffsetPagination):
@@ -55,6 +61,40 @@ def page_of(
     pages = Pages()
     page = pages.paginate_queryset(cast("QuerySet[Any]", rows), request) or []
     return pages.get_paginated_response(serializer(page, many=True, context=context or {}).data)
+
+
+# Lists that are read with a cursor ------------------------------------------------------------------------------------
+
+
+def cursor_parameters(default: int, most: int) -> list[OpenApiParameter]:
+    """The parameters of a list whose pages begin at a row, so that rows that are added meanwhile shift none."""
+    return [
+        OpenApiParameter("cursor", str, description="where to continue: from `next` of the page before"),
+        OpenApiParameter("limit", int, description=f"maximum number (default {default}, at most {most})"),
+    ]
+
+
+CURSOR = cursor_parameters(Pages.default_limit, Pages.max_limit)
+
+
+def cursor_of(request: Request, place_of: Callable[[str], Place | None]) -> Place | None:
+    """The place that ``cursor`` names, None for the first page; a cursor that ``place_of`` cannot read is refused."""
+    if not (text := request.query_params.get("cursor", "")):
+        return None
+    if (place := place_of(text)) is None:
+        raise unknown_cursor()
+    return place
+
+
+def unknown_cursor() -> ValidationError:
+    """The refusal of a cursor that no page gave."""
+    return ValidationError({"cursor": [_("This is not a cursor that a page gave.")]})
+
+
+def cursor_page(request: Request, rows: Sequence[Any], *, after: str) -> Response:
+    """A page of a list that is read in one way; ``after`` is the cursor of the next page, empty on the last."""
+    address = replace_query_param(request.build_absolute_uri(), "cursor", after) if after else None
+    return Response({"next": address, "previous": None, "results": rows})
 
 
 def valid(serializer: Serializer[Any]) -> dict[str, Any]:

@@ -7,10 +7,12 @@ known only once the benchmark is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError as FormError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -36,6 +38,8 @@ def _parameter(name: str, field: forms.Field, description: str) -> OpenApiParame
         return OpenApiParameter(name, float, description=description)
     if isinstance(field, forms.DateField):
         return OpenApiParameter(name, OpenApiTypes.DATE, description=description)
+    if isinstance(field, forms.DateTimeField):
+        return OpenApiParameter(name, OpenApiTypes.DATETIME, description=description)
     values = values_of(field) if isinstance(field, forms.ChoiceField) else []
     return OpenApiParameter(name, str, enum=values or None, description=description)
 
@@ -55,7 +59,9 @@ def values_of(field: forms.ChoiceField) -> list[str]:
 
 def checked(form: forms.Form) -> dict[str, Any]:
     """The cleaned filters; `ValidationError` where one is wrong, with the values to choose from."""
-    if form.is_valid():
+    with timezone.override(UTC):  # a time without an offset is the same moment for everybody
+        is_valid = form.is_valid()
+    if is_valid:
         return form.cleaned_data
     faults = {name: _faults(form.fields.get(name), errors) for name, errors in form.errors.as_data().items()}
     raise ValidationError(faults)
@@ -68,4 +74,6 @@ def _faults(field: forms.Field | None, errors: Sequence[FormError]) -> list[str]
             return [one_of(values)]
     if isinstance(field, forms.DateField):
         return [_("This must be a date in the form YYYY-MM-DD.")]
+    if isinstance(field, forms.DateTimeField) and any(error.code == "invalid" for error in errors):
+        return [_("This must be a time such as 2026-03-01T12:00:00Z.")]
     return [message for error in errors for message in error.messages]

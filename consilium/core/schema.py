@@ -74,6 +74,9 @@ def unanswered(name: str, missing: serializers.Field[Any, Any, Any, Any]) -> typ
 # The first part of an address below a benchmark or `work/` → the area under which the documentation has the operation,
 # where that is not the part itself.
 _AREAS = {
+    "account": "accounts",
+    "security-log": "records",
+    "changes": "records",
     "authors": "people",
     "staff": "people",
     "groups": "people",
@@ -108,6 +111,9 @@ _AREAS = {
 }
 _METHOD = re.compile(rf"({'|'.join(('GET', *_WRITES))}): ")
 _AREA = re.compile(r"/api/v1/(?:benchmarks/\{slug\}/([^/]+)/|([^/]+)/)")
+
+# For everybody but operators, these addresses are not there.
+_OF_OPERATORS = ("/api/v1/server/", "/api/v1/accounts/")
 
 
 # The least value of the parameters of lists, which are whole numbers.
@@ -205,7 +211,7 @@ class Schema(AutoSchema):
         codes["400"] = "What was sent is not valid: `detail`, or the messages for each field or parameter."
         codes["401"] = "The token is not known, has expired or was revoked."
         codes["403"] = "Not signed in, or the token lacks the scope; `detail` names it."
-        if "{" in self.path or "benchmark" in parameters:
+        if "{" in self.path or "benchmark" in parameters or self.path.startswith(_OF_OPERATORS):
             codes["404"] = "There is no such thing, or it is not yours to see."
         if writes:
             if self._get_request_body():

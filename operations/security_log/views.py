@@ -16,13 +16,13 @@ from django.views.decorators.http import require_safe
 
 from accounts.browsers import browser_in_words
 from accounts.models import SecurityEvent
-from accounts.services.security_log import record
 from consilium.core.htmx import SignedInRequest, signed_in
 from operations import keyset
 from operations.access import operators_only
 from operations.security_log import selectors
 from operations.security_log.files import BENCHMARK_COLUMNS, COLUMNS, csv_response, jsonl_response
 from operations.security_log.forms import BenchmarkFilters, LogFilters, OwnFilters
+from operations.security_log.services import record_export
 from operations.security_log.words import sentence
 from rubrics.access import get_administered_benchmark
 
@@ -144,9 +144,8 @@ def _file(
     *,
     scope: str = "",
 ) -> HttpResponseBase:
-    # What somebody typed into a filter may be an address: the log keeps only which filters were used.
-    used = sorted(field for field in filters.fields if filters.cleaned_data.get(field))
     at = timezone.now()
-    values: dict[str, Any] = {"what": "security_log", "format": form, "filters": used}
-    record("log_exported", at=at, by=request.user, scope=scope, request=request, **values)
+    record_export(
+        what="security_log", file_format=form, filters=filters, scope=scope, by=request.user, at=at, request=request
+    )
     return FILES[form](name, keyset.all_rows(selectors.filtered(rows, filters.cleaned_data).filter(at__lt=at)), columns)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.services.security_log import record
-from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
 from operations.access import operators_only
-from operations.security_log.files import download
+from operations.security_log.services import record_export
 from operations.trail import words
+from operations.trail.files import csv_response
 from operations.trail.forms import TrailFilters
 from operations.trail.selectors import (
     Change,
@@ -37,7 +33,6 @@ from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 
 PAGE_SIZE = 50
-COLUMNS = ("at", "subject", "kind", "object", "action", "by", "by_email", "changes")
 
 
 @require_safe
@@ -118,38 +113,8 @@ def _row(change: Change, slug: str) -> dict[str, Any]:
 
 
 def _file(request: SignedInRequest, name: str, trail: Trail, filters: TrailFilters, scope: str) -> HttpResponseBase:
-    used = sorted(field for field in filters.fields if filters.cleaned_data.get(field))
     at = timezone.now()
-    values: dict[str, Any] = {"what": "trail", "format": "csv", "filters": used}
-    record("log_exported", at=at, by=request.user, scope=scope, request=request, **values)
-    rows = _csv_rows(narrowed(trail, filters.cleaned_data), at)
-    return download(f"{name}.csv", "text/csv; charset=utf-8", stream_csv(COLUMNS, rows, text_columns=COLUMNS))
-
-
-def _csv_rows(trail: Trail, at: datetime) -> Iterator[dict[str, Any]]:
-    for shown in all_changes(trail, at=at):
-        # Files are in English and UTC, whoever takes them; the reader's language ends with the request.
-        with translation.override("en"), timezone.override(None):
-            rows = [csv_row(change) for change in shown]
-        yield from rows
-
-
-def csv_row(change: Change) -> dict[str, Any]:
-    """A change with all `COLUMNS`: ``changes`` is an object of JSON, field → before and after."""
-    fields = {name: [_plain(old), _plain(new)] for name, old, new in change.fields}
-    return {
-        "at": change.event.pgh_created_at.isoformat(),
-        "subject": change.kind.subject,
-        "kind": words.kind_in_words(change.kind),
-        "object": " · ".join(part.text for part in words.object_parts(change)),
-        "action": "created" if change.is_new else "changed",
-        "by": words.actor(change),
-        "by_email": change.user.email if change.user else "",
-        "changes": json.dumps(fields, ensure_ascii=False),
-    }
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | list | dict):
-        return value
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    record_export(
+        what="trail", file_format="csv", filters=filters, scope=scope, by=request.user, at=at, request=request
+    )
+    return csv_response(name, all_changes(narrowed(trail, filters.cleaned_data), at=at))

@@ -14,7 +14,7 @@ from rest_framework.pagination import BasePagination, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.endpoints import PAGED, Pages, valid
+from consilium.core.endpoints import PAGED, Pages, cursor_parameters, unknown_cursor, valid
 from consilium.core.parameters import whole_number
 from rubrics.access import get_benchmark
 from rubrics.api.named import named_candidate
@@ -48,7 +48,7 @@ class _Cursor(CursorPagination):
         try:
             return super().decode_cursor(request)
         except NotFound as error:
-            raise ValidationError({"cursor": [_("This is not a cursor that a page gave.")]}) from error
+            raise unknown_cursor() from error
 
 
 def _paged(
@@ -205,8 +205,7 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(
     responses=serializers.VerdictSerializer(many=True),
     parameters=[
-        OpenApiParameter("cursor", str, description="where to continue: from `next` of the page before"),
-        OpenApiParameter("limit", int, description="maximum number (default 200, at most 1000)"),
+        *cursor_parameters(_Cursor.page_size, _Cursor.max_page_size),
         OpenApiParameter("outcome", str, enum=Verdict.Outcome.values, description="Only verdicts with this outcome."),
         OpenApiParameter("candidate", str, description="name of a candidate"),
     ],
