@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from django.core.signing import BadSignature, Signer
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
@@ -78,10 +80,14 @@ CURSOR = cursor_parameters(Pages.default_limit, Pages.max_limit)
 
 
 def cursor_of(request: Request, place_of: Callable[[str], Place | None]) -> Place | None:
-    """The place that ``cursor`` names, None for the first page; a cursor that ``place_of`` cannot read is refused."""
+    """The place that ``cursor`` names, None for the first page; a cursor of another read is refused."""
     if not (text := request.query_params.get("cursor", "")):
         return None
-    if (place := place_of(text)) is None:
+    try:
+        place = place_of(_signer(request).unsign(text))
+    except BadSignature:
+        place = None
+    if place is None:
         raise unknown_cursor()
     return place
 
@@ -92,9 +98,19 @@ def unknown_cursor() -> ValidationError:
 
 
 def cursor_page(request: Request, rows: Sequence[Any], *, after: str) -> Response:
-    """A page of a list that is read in one way; ``after`` is the cursor of the next page, empty on the last."""
-    address = replace_query_param(request.build_absolute_uri(), "cursor", after) if after else None
-    return Response({"next": address, "previous": None, "results": rows})
+    """A page of a list that is read in one direction; ``after`` is the place of its last row, empty on the last."""
+    address = request.build_absolute_uri()
+    after = replace_query_param(address, "cursor", _signer(request).sign(after)) if after else ""
+    return Response({"next": after or None, "previous": None, "results": rows})
+
+
+def _signer(request: Request) -> Signer:
+    """Of the cursors of one read: of this list, by this person, with these filters.
+
+    A read may be on record with its first page, so nobody can make up a cursor and do without that page.
+    """
+    filters = sorted(item for item in request.query_params.items() if item[0] not in ("cursor", "limit"))
+    return Signer(salt=json.dumps([request.path, request.user.pk, filters]))
 
 
 def valid(serializer: Serializer[Any]) -> dict[str, Any]:

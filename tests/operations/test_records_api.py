@@ -388,6 +388,29 @@ def test_the_api_has_the_rows_of_the_files(olga: User) -> None:
     assert {"Decision", "Membership"} <= kinds  # decisions as well, without being chosen
 
 
+def test_a_cursor_continues_the_read_that_gave_it_and_no_other(olga: User, ada: User, cardio: Benchmark) -> None:
+    ola = UserFactory(name="Ola Operator", is_superuser=True)
+    fill(ada, 5)
+    following = signed_in(olga).get(f"{LOG}?group=sign_in&limit=2").json()["next"]
+    assert signed_in(olga).get(following).status_code == 200
+    assert signed_in(olga).get(following.replace("limit=2", "limit=3")).status_code == 200
+    earlier = SecurityEvent.objects.count()
+    cursor = following.partition("cursor=")[2].partition("&")[0]
+    place = cursor.partition("%3A")[0]
+    assert place.partition("-")[0].isdecimal()  # the time, in microseconds: who could make one up would read all
+    for person, address in (
+        (ola, following),
+        (olga, following.replace("group=sign_in", "group=accounts")),
+        (olga, f"{LOG}?cursor={cursor}"),
+        (olga, f"{ACTIVITY}?group=sign_in&cursor={cursor}"),
+        (olga, f"{LOG}?cursor=9{place}"),
+        (olga, following.replace(place, f"9{place[1:]}")),
+    ):
+        refused = signed_in(person).get(address)
+        assert (refused.status_code, list(refused.json())) == (400, ["cursor"]), address
+    assert SecurityEvent.objects.count() == earlier
+
+
 def test_a_read_is_on_record_once_with_the_names_of_its_filters(olga: User, ada: User, cardio: Benchmark) -> None:
     fill(ada, 60, scope="cardio")
     for address, person, query, what in (
