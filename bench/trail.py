@@ -1,4 +1,4 @@
-"""How long a page of the trail of changes takes beside 200,000 verdicts; see `main` for how to run it."""
+"""How long a page of the trail of changes takes beside 200,000 events; see `test_measure` for how to run it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ EVENTS = 200_000
 
 @pytest.mark.django_db
 @pytest.mark.slow
-def test_measure() -> None:
-    """``pytest -q -s bench/trail.py``: prints milliseconds for the page without a filter, by subject, and older."""
+@pytest.mark.parametrize("days", [0, 60])
+@pytest.mark.parametrize("whose", ["its own", "of another benchmark"])
+def test_measure(whose: str, days: int) -> None:
+    """``pytest -q -s bench/trail.py``: prints milliseconds for the page without a filter, by subject, and older.
+
+    The events end ``days`` ago. Those of another benchmark lie before 2,000 of the benchmark's own.
+    """
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -22,26 +27,32 @@ def test_measure() -> None:
     ada = UserFactory()
     benchmark = BenchmarkFactory(slug="cardio", admin=ada)
     group = ExpertGroupFactory(benchmark=benchmark)
-    for spread in ("1 minute", "0"):
+    parts = [("1 minute", group, days, EVENTS // 2), ("0", group, days, EVENTS // 2)]
+    if whose != "its own":
+        other = ExpertGroupFactory(benchmark=BenchmarkFactory(slug="derma"))
+        parts = [("1 minute", group, days + 90, 2000), *((spread, other, ago, n) for spread, _own, ago, n in parts)]
+    for spread, owner, ago, number in parts:
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO annotation_membershipevent (pgh_created_at, pgh_label, pgh_obj_id, id, group_id, user_id, "
                 "role, active, capacity, withheld_reason, created_at) "
-                f"SELECT now() - n * interval '{spread}', 'insert', n, n, %s, %s, 'annotator', true, NULL, '', now() "
-                "FROM generate_series(1, %s) AS n",
-                [group.pk, ada.pk, EVENTS // 2],
+                f"SELECT now() - interval '{ago} days' - n * interval '{spread}', 'insert', n, n, %s, %s, 'annotator', "
+                "true, NULL, '', now() FROM generate_series(1, %s) AS n",
+                [owner.pk, ada.pk, number],
             )
             cursor.execute("ANALYZE annotation_membershipevent")
     client = Client()
     client.force_login(ada)
     page = "/b/cardio/records/changes/"
     older = client.get(page).context["older"]
+    print(f"\n{EVENTS} events {whose}, the last {days} days ago")
     for address in (
         "/b/cardio/settings/",
         page,
         f"{page}?subject=roles",
         f"{page}?before={older}",
         f"{page}?until=2026-06-01T00:00",
+        "/api/v1/benchmarks/cardio/changes/",
     ):
         times = []
         for _number in range(5):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -47,7 +48,8 @@ def place_of(text: str) -> Place | None:
 def page_before(rows: QuerySet[Any], place: Place | None, *, size: int, time: str = "at") -> KeysetPage:
     """The newest ``size`` rows before ``place``, by the field ``time`` and the primary key."""
     if place is not None:
-        rows = rows.filter(**{f"{time}__lte": place.at}).exclude(**{time: place.at, "pk__gte": place.number})
+        # Compared as a whole, so that an index on both is entered at the place, however many rows are of its moment.
+        rows = rows.filter(TupleLessThan(Tuple(time, "pk"), (place.at, place.number)))
     page = list(rows.order_by(f"-{time}", "-pk")[: size + 1])
     older = str(Place(getattr(page[size - 1], time), page[size - 1].pk)) if len(page) > size else ""
     return KeysetPage(page[:size], older)

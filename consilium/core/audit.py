@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pghistory
 import pgtrigger
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from pghistory.trigger import Event
 
@@ -75,8 +74,8 @@ def _tracking(inserts: pghistory.InsertEvent, **options: Any) -> Callable[[Model
         append_only=True,
         context_field=pghistory.ContextJSONField(),
         context_id_field=pghistory.ContextUUIDField(),
-        # Rows are stored in the order of time, so a few bytes per block suffice to find the rows since a moment.
-        meta={"triggers": [no_truncate], "indexes": [BrinIndex(fields=["pgh_created_at"])]},
+        # The order of the trail, also within the moment of one import, which may have written millions of rows.
+        meta={"triggers": [no_truncate], "indexes": [models.Index(fields=["pgh_created_at", "pgh_id"])]},
         **options,
     )
     return track

@@ -6,6 +6,7 @@ object on the page, and which fields are shown. A field that is shown nowhere is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from django.apps import apps
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import ExpertGroup
 from rubrics.models import Benchmark
 
 if TYPE_CHECKING:
@@ -72,14 +74,26 @@ class TrailKind:
         behind += [f"{path}__judge" for path in self.parts if path == "run"]
         return [*self.parts, *behind]
 
-    def of_benchmark(self, benchmark: Benchmark) -> Q:
-        """The events that belong to ``benchmark``."""
+    def of_benchmark(self, benchmark: Benchmark, groups: Sequence[int]) -> Q:
+        """The events that belong to ``benchmark``, whose expert groups are ``groups``.
+
+        The groups are named instead of joined. So PostgreSQL knows whether a table's events are theirs for the most
+        part, and it is quickest to read the newest ones, or whether those of others would have to be passed over.
+        """
         if self.scope:
             return Q(**{self.scope: benchmark.slug})
         condition = Q()
         for path in self.within:
-            condition |= Q(**{path: benchmark.pk})
+            before = path.removesuffix("__benchmark")
+            is_of_group = self._model_at(before) is ExpertGroup
+            condition |= Q(**{f"{before}__in": groups}) if is_of_group else Q(**{path: benchmark.pk})
         return condition
+
+    def _model_at(self, path: str) -> Any:
+        model = self.events
+        for step in path.split("__"):
+            model = model._meta.get_field(step).related_model
+        return model
 
 
 _GROUP, _BATCH = ("group__benchmark",), ("batch__group__benchmark",)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
 
 from accounts.models import User
 from operations.keyset import EPOCH, MICROSECOND
@@ -19,8 +20,9 @@ from rubrics.models import AuthoringRole, Benchmark
 ONLY_IF_CHOSEN = frozenset({"decisions", "verdicts"})
 MAX_PEOPLE = 50  # that a search for a person may mean
 MAX_DIGITS = 18
-# A page looks back this far, and further only where it is not full: a busy table is not sorted whole for each page.
-WINDOWS = (timedelta(days=1), timedelta(days=30), None)
+# A page looks back this far, and further only where it is not full: in a busy table, it does not pass over all that
+# others changed, for few changes long ago.
+WINDOWS = (timedelta(days=30), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What a reader may see: ``kinds``, and for each a condition that its events must meet."""
+    """What a reader may see: ``kinds``, and for each a condition that its events must meet.
+
+    ``until``: none is later, if it is given.
+    """
 
     kinds: tuple[TrailKind, ...]
     conditions: Mapping[TrailKind, Q] = field(default_factory=dict)
+    until: datetime | None = None
 
     def rows(self, kind: TrailKind) -> QuerySet[Any]:
         """The events of ``kind`` that the reader may see."""
@@ -64,7 +70,8 @@ def trail_of_benchmark(benchmark: Benchmark, reader: User) -> Trail:
     """What an admin of ``benchmark`` sees; less if they are its author or auditor as well."""
     is_author = AuthoringRole.objects.filter(benchmark=benchmark, user=reader, active=True).exists()
     kinds = tuple(kind for kind in OF_BENCHMARKS if not (is_author and kind.hidden_from_authors))
-    return Trail(kinds, {kind: kind.of_benchmark(benchmark) for kind in kinds})
+    groups = list(benchmark.groups.values_list("pk", flat=True))
+    return Trail(kinds, {kind: kind.of_benchmark(benchmark, groups) for kind in kinds})
 
 
 def trail_of_server() -> Trail:
@@ -89,13 +96,13 @@ def narrowed(trail: Trail, chosen: Mapping[str, Any]) -> Trail:
         condition &= Q(pgh_created_at__gte=since)
     if until := chosen.get("until"):
         condition &= Q(pgh_created_at__lte=until)
-    return Trail(kinds, {kind: trail.conditions[kind] & condition for kind in kinds})
+    return Trail(kinds, {kind: trail.conditions[kind] & condition for kind in kinds}, until)
 
 
 def without_the_largest(trail: Trail) -> Trail:
     """The trail without the kinds of `ONLY_IF_CHOSEN`, for a page on which no kind is chosen."""
     kinds = tuple(kind for kind in trail.kinds if kind.subject not in ONLY_IF_CHOSEN)
-    return Trail(kinds, {kind: trail.conditions[kind] for kind in kinds})
+    return Trail(kinds, {kind: trail.conditions[kind] for kind in kinds}, trail.until)
 
 
 def place_of(text: str) -> TrailPlace | None:
@@ -115,8 +122,8 @@ def changes_before(
     """The newest ``size`` changes before ``place``, and the place for the next page; None on the last."""
     numbers = {kind: number for number, kind in enumerate((*OF_BENCHMARKS, *OF_SERVER))}
     heads: list[TrailPlace] = []
+    until = max(EPOCH, min(filter(None, (at, trail.until, place.at if place is not None else None))))
     for window in WINDOWS:
-        until = place.at if place is not None else at
         since = until - window if window is not None else None
         heads = _heads(trail, numbers, place, since, size + 1)
         if len(heads) > size:
@@ -151,11 +158,13 @@ def _heads(
         if since is not None:
             rows = rows.filter(pgh_created_at__gte=since)
         if place is not None:
-            rows = rows.filter(pgh_created_at__lte=place.at)
             if number < place.kind:
-                rows = rows.exclude(pgh_created_at=place.at)
+                rows = rows.filter(pgh_created_at__lt=place.at)
             elif number == place.kind:
-                rows = rows.exclude(pgh_created_at=place.at, pgh_id__gte=place.number)
+                place_of_row = Tuple("pgh_created_at", "pgh_id")  # compared as a whole, as the index is read
+                rows = rows.filter(TupleLessThan(place_of_row, (place.at, place.number)))
+            else:
+                rows = rows.filter(pgh_created_at__lte=place.at)
         rows = rows.annotate(kind_number=Value(number, IntegerField()))
         rows = rows.order_by("-pgh_created_at", "-pgh_id").values_list("pgh_created_at", "pgh_id", "kind_number")
         parts.append(rows[:size])

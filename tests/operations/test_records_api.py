@@ -248,6 +248,7 @@ def test_each_filter_of_the_trail_leaves_the_changes_it_names(ada: User, cardio:
         ("person=ada", ["Expert group"]),
         ("person=nobody", []),
         ("until=2020-01-01T00:00", []),
+        ("until=0001-01-01T00:00:00Z", []),
         ("since=2020-01-01T00:00:00Z&subject=settings", ["Settings"]),
     ):
         rows = read(client, f"{OWN_TRAIL}?{query}")
