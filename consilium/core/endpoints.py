@@ -97,7 +97,7 @@ def unknown_cursor() -> ValidationError:
     return ValidationError({"cursor": [_("This is not a cursor that a page gave.")]})
 
 
-def cursor_page(request: Request, rows: Sequence[Any], *, after: str) -> Response:
+def cursor_page(request: Request, rows: Any, *, after: str) -> Response:
     """A page of a list that is read in one direction; ``after`` is the place of its last row, empty on the last."""
     address = request.build_absolute_uri()
     after = replace_query_param(address, "cursor", _signer(request).sign(after)) if after else ""

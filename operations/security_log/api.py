@@ -23,6 +23,9 @@ from operations.security_log.services import record_export
 from rubrics.access import get_administered_benchmark
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django import forms
     from django.db.models import QuerySet
 
     from accounts.models import SecurityEvent, User
@@ -109,6 +112,19 @@ def activity(request: Request) -> Response:
     return _page(request, OwnFilters(request.query_params), rows, LogSerializer, scope=None)
 
 
+def record_read(request: Request, *, what: str, filters: forms.Form, scope: str, at: datetime) -> None:
+    """Put a read of the log or the trail on record; called for its first page."""
+    record_export(
+        what=what,
+        file_format="api",
+        filters=filters,
+        scope=scope,
+        by=cast("User", request.user),
+        at=at,
+        request=request._request,
+    )
+
+
 def _page(
     request: Request,
     filters: OwnFilters,
@@ -122,15 +138,7 @@ def _page(
     size, place = Pages().get_limit(request), cursor_of(request, keyset.place_of)
     if place is None and scope is not None:
         at = timezone.now()
-        record_export(
-            what="security_log",
-            file_format="api",
-            filters=filters,
-            scope=scope,
-            by=cast("User", request.user),
-            at=at,
-            request=request._request,
-        )
+        record_read(request, what="security_log", filters=filters, scope=scope, at=at)
         rows = rows.filter(at__lt=at)  # without the line of this read
     page = keyset.page_before(rows, place, size=size)
     shown = [row_of(event) for event in page.rows]

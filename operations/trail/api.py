@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from consilium.core.endpoints import CURSOR, Pages, cursor_of, cursor_page
 from consilium.core.filters import checked, declared
 from operations.access import refuse_others
-from operations.security_log.services import record_export
+from operations.security_log.api import record_read
 from operations.trail.files import rows_of
 from operations.trail.forms import ServerTrailFilters, TrailFilters
 from operations.trail.kinds import OF_BENCHMARKS, OF_SERVER, subjects_of
@@ -103,14 +103,6 @@ def _page(
     shown = narrowed(trail, checked(filters))
     size, place, at = Pages().get_limit(request), cursor_of(request, place_of), timezone.now()
     if place is None:
-        record_export(
-            what="trail",
-            file_format="api",
-            filters=filters,
-            scope=scope,
-            by=cast("User", request.user),
-            at=at,
-            request=request._request,
-        )
+        record_read(request, what="trail", filters=filters, scope=scope, at=at)
     rows, older = changes_before(shown, place, size=size, at=at)
     return cursor_page(request, serializer(rows_of(rows), many=True).data, after=str(older or ""))
