@@ -429,4 +429,8 @@ def test_a_read_is_on_record_once_with_the_names_of_its_filters(olga: User, ada:
         assert line.values == {"what": what, "format": "api", "filters": names}
         assert (line.by, line.scope) == (person, "cardio" if "benchmarks" in address else "")
         assert line.address == "127.0.0.1"
-        assert not any(row["kind"] == "log_exported" for page in shown for row in page), "the read has not its own line"
+        assert what == "trail" or [row["kind"] for row in shown[0]] == ["signed_in"] * 20
+    n_exports = SecurityEvent.objects.filter(kind="log_exported").count()
+    rows = read(signed_in(olga), LOG)
+    assert [row["kind"] for row in rows].count("log_exported") == n_exports, "those before, without its own"
+    assert SecurityEvent.objects.filter(kind="log_exported").count() == n_exports + 1
