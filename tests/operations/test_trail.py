@@ -163,6 +163,46 @@ def test_the_file_has_each_change_once_in_lists_of_any_size(cardio: Benchmark) -
         assert groups == sorted(groups, reverse=True)
 
 
+def test_every_event_table_has_an_index_in_the_order_of_the_trail() -> None:
+    for kind in {*OF_BENCHMARKS, *OF_SERVER}:
+        with connection.cursor() as cursor:
+            indexes = connection.introspection.get_constraints(cursor, kind.events._meta.db_table).values()
+        assert ["pgh_created_at", "pgh_id"] in [index["columns"] for index in indexes], kind.model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_page_reads_few_of_many_events_of_one_moment(client: Client, cardio: Benchmark, is_own: bool) -> None:
+    """They may be of the benchmark itself, or of another and later than those of the benchmark."""
+    own = ExpertGroupFactory(benchmark=cardio)
+    other = ExpertGroupFactory(benchmark=BenchmarkFactory(slug="derma"))
+    with connection.cursor() as cursor:
+        for group, days, number in ((own, 5, 500), (own if is_own else other, 1, 20_000)):
+            cursor.execute(
+                "INSERT INTO annotation_membershipevent (pgh_created_at, pgh_label, pgh_obj_id, id, group_id, user_id, "
+                "role, active, withheld_reason, created_at) SELECT now() - interval '1 day' * %s, 'insert', n, n, %s, "
+                "%s, 'annotator', true, '', now() FROM generate_series(1, %s) AS n",
+                [days, group.pk, cardio.roles.get().user.pk, number],
+            )
+        cursor.execute("ANALYZE annotation_membershipevent")
+    address = "/b/cardio/records/changes/?subject=roles"
+    at, kind, number = client.get(address).context["older"].split("-")
+    far = int(number) - (10_000 if is_own else 0)  # in the middle of the moment
+    with CaptureQueriesContext(connection) as queries:
+        assert len(client.get(f"{address}&before={at}-{kind}-{far}").context["changes"]) == 50
+    [statement] = [query["sql"] for query in queries if "kind_number" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement[statement.index("(SELECT") :])
+        plan = cursor.fetchone()[0]
+    read = [node for node in nodes(plan[0]["Plan"]) if node.get("Relation Name") == "annotation_membershipevent"]
+    assert read
+    assert sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in read) <= 600
+
+
+def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
+
+
 @pytest.mark.slow
 def test_decisions_are_named_with_their_case_candidate_and_annotator(client: Client) -> None:
     workshop = build_workshop()
