@@ -66,7 +66,7 @@ class TrialForm(RunForm):
         values = super().clean()
         if not values.get("sets") and not values.get("no_rubric") and "sets" not in self.errors:
             self.add_error("sets", _("Choose at least one set, or no rubric."))
-        elif "groups" in values and "which" in values and "trials" in values:
+        elif {"groups", "which", "sets", "trials"} <= values.keys():
             try:
                 self.built = build(
                     self.benchmark,
