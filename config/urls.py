@@ -37,6 +37,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("rules/", rule_endpoint, name="rule-endpoint"),
     # An admin gives people their address, which identifies them: nobody may change the address by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
+    # An identity of single sign-on is disconnected by the operator; allauth's page would let any open session do it.
+    path("accounts/3rdparty/", RedirectView.as_view(pattern_name="accounts:profile"), name="socialaccount_connections"),
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/oidc/<str:provider_id>/login/callback/", sign_on.callback, name="openid_connect_callback"),
     path("accounts/password/set/", own.set_password, name="account_set_password"),

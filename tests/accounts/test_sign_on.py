@@ -118,6 +118,19 @@ def test_nothing_is_connected_in_an_open_session(client: Client, provider: Provi
 
 
 @pytest.mark.slow
+def test_nobody_disconnects_an_identity_in_an_open_session(client: Client, provider: Provider, ana: User) -> None:
+    provider.says(TRUE)
+    sign_on(client)
+    identity = SocialAccount.objects.get()
+    for address in ("/accounts/3rdparty/", "/accounts/social/connections/"):
+        page = client.get(address, follow=True)
+        assert page.redirect_chain[-1][0] == "/profile/"
+        assert "Third-Party" not in page.content.decode()
+        client.post(address, {"account": identity.pk})
+    assert SocialAccount.objects.get() == identity
+
+
+@pytest.mark.slow
 def test_an_identity_that_the_operator_disconnected_makes_room_for_the_next(
     client: Client, provider: Provider, ana: User, settings: Any
 ) -> None:
