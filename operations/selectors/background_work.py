@@ -25,6 +25,32 @@ LABELS: dict[str, _StrPromise] = {
     "documents.tasks.build_generation": _("Search indexes"),
     "operations.tasks.run_backup": _("Backups"),
 }
+# Tasks that are no such work: they are short, and leave no row.
+MAILS, SWEEPS = _("Emails"), _("Sweeps")
+SHORT_TASKS: dict[str, _StrPromise] = {
+    "accounts.tasks.mail_at_once": MAILS,
+    "accounts.tasks.mail_invitation": MAILS,
+    "accounts.tasks.mail_account_notice": MAILS,
+    "accounts.tasks.mail_password_link": MAILS,
+    "accounts.tasks.sweep_mails": MAILS,
+    "accounts.tasks.notify_of_expiring_tokens": SWEEPS,
+    "agreement.tasks.sweep_reports": SWEEPS,
+    "annotation.tasks.sweep_due_dates": SWEEPS,
+    "annotation.tasks.sweep_gold": SWEEPS,
+    "annotation.tasks.sweep_slots": SWEEPS,
+    "consilium.tasks.clear_expired_sessions": SWEEPS,
+    "documents.tasks.sweep_generations": SWEEPS,
+    "operations.tasks.schedule_backups": SWEEPS,
+    "operations.tasks.sweep_backups": SWEEPS,
+    "releases.tasks.sweep_releases": SWEEPS,
+    "rubrics.tasks.sweep_imports": SWEEPS,
+    "scoring.tasks.sweep_runs": SWEEPS,
+}
+
+
+def task_in_words(task: str) -> str:
+    """What people call the work of a task; its name for programs where it has none."""
+    return str(LABELS.get(task) or SHORT_TASKS.get(task) or task.rpartition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +68,5 @@ def open_work(*, at: datetime) -> list[Work]:
     works = []
     for kind in sorted(kinds(), key=lambda kind: (places.get(kind.task, len(places)), kind.task)):
         name = kind.task.rpartition(".")[2]
-        works.append(Work(name, str(LABELS.get(kind.task, name)), kind.backlog(at=at)))
+        works.append(Work(name, task_in_words(kind.task), kind.backlog(at=at)))
     return works

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat, with_age
 from operations.checks.worker import silent_after_s
-from operations.selectors.background_work import Work, open_work
+from operations.selectors.background_work import Work, open_work, task_in_words
 from operations.services.inspection import Part
 
 # When this web process began: it imports this module as it starts.
@@ -32,8 +32,8 @@ class Process:
     waiting: int = 0
 
     def counts(self) -> list[tuple[str, int]]:
-        """Name and number of the tasks that run, without the path of their module."""
-        names = [name.rpartition(".")[2] for name in self.running]
+        """Kinds of the tasks that run, in words, and the number of each."""
+        names = [task_in_words(name) for name in self.running]
         return [(name, names.count(name)) for name in sorted(set(names))]
 
 

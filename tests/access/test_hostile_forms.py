@@ -132,7 +132,7 @@ def variants(form: Form, place: int) -> Iterator[dict[str, Any]]:
             yield {**form.fields, name: SimpleUploadedFile("\u202ea'\"<b>.jsonl", content)}
     if FULL:
         for text in TEXTS:
-            yield dict.fromkeys(form.fields, [text])
+            yield {name: [text] for name in form.fields}
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -8,15 +8,16 @@ import re
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
 from agreement.models import Report
 from consilium.core import jobs
-from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat
+from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat, record_heartbeat
 from consilium.core.jobs import Backlog, kinds
-from operations.selectors.background_work import LABELS, open_work
+from operations.selectors.background_work import LABELS, open_work, task_in_words
 from operations.services.backups import BACKUPS
 from scoring.judges.services import TRAININGS
 from scoring.models import TrainedModel
@@ -62,6 +63,19 @@ def test_a_kind_without_a_name_does_not_take_the_page_down(client: Client, monke
     be_well()
     assert "run_something" in text_of(client)
     assert [work.label for work in open_work(at=timezone.now())][-1] == "run_something"
+
+
+def test_tasks_that_run_are_named_in_words(client: Client) -> None:
+    be_well()
+    running = ["scoring.tasks.ask_on_trial", "rubrics.tasks.sweep_imports", "scoring.tasks.ask_on_trial"]
+    record_heartbeat(worker=WORKER, host="alpha", pid=7, state="working", active_tasks=running, waiting_tasks=3)
+    text = text_of(client)
+    assert re.search(r"Requests to try an endpoint × 2 ?, Sweeps 3", text)
+    assert "ask_on_trial" not in text
+    current_app.loader.import_default_modules()
+    tasks = [name for name in current_app.tasks if not name.startswith("celery.")]
+    assert len(tasks) > 20
+    assert [name for name in tasks if task_in_words(name) == name.rpartition(".")[2]] == []
 
 
 def test_the_page_shows_parts_processes_and_work(client: Client) -> None:
