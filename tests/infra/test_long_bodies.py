@@ -10,7 +10,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from urllib.parse import urlencode
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
+from django.urls import URLResolver, get_resolver, resolve
 
 from accounts.models import User
 from rubrics.models import Benchmark, ImportJob
+from tests.chaos import FULL
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, member, token_of
 from tests.processes import web_server
 
@@ -62,22 +64,26 @@ class Site:
     def __init__(self, port: int, folder: Path) -> None:
         self.port, self.folder = port, folder
 
-    def upload(self, path: str, *, size: int, stubborn: bool = False, **headers: str) -> Answer:
+    def upload(
+        self, path: str, *, size: int, stubborn: bool = False, in_chunks: bool = False, **headers: str
+    ) -> Answer:
         """Send a multipart body of ``size`` bytes until an answer comes; who is ``stubborn`` goes on after it."""
         head = multipart(b"", kind="cases", csrfmiddlewaretoken="t" * 32)
         lines = {
             "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
-            "Content-Length": str(size),
+            **({"Transfer-Encoding": "chunked"} if in_chunks else {"Content-Length": str(size)}),
             "Cookie": f"csrftoken={'t' * 32}",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
         with self._watched() as disk, self._connection() as connection:
             self._begin(connection, path, lines)
             sent, block = 0, head + b"x" * (64 * 1024 - len(head))
+            if in_chunks:
+                block = chunk(block)
             with contextlib.suppress(ConnectionError, TimeoutError):
                 while sent < size and (stubborn or not select.select([connection], [], [], 0)[0]):
                     sent += connection.send(block[: size - sent])
-                    block = b"x" * (64 * 1024)
+                    block = chunk(b"x" * (64 * 1024)) if in_chunks else b"x" * (64 * 1024)
             return self._answer(connection, sent, disk)
 
     def raw(self, path: str, lines: dict[str, str], body: bytes = b"", method: str = "POST") -> Answer:
@@ -243,9 +249,46 @@ def test_the_sign_in_form_works_and_its_token_is_asked_for(site: Site, study: Be
     assert answer.status == 403
 
 
+def chunk(block: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(block), block)
+
+
 def chunked(size: int) -> bytes:
-    block = b"x" * 65536
-    return b"".join(b"%x\r\n%s\r\n" % (len(block), block) for _ in range(size // len(block))) + b"0\r\n\r\n"
+    return chunk(b"x" * 65536) * (size // 65536) + b"0\r\n\r\n"
+
+
+# What stands in an address, by the kind of its place.
+PLACES = {
+    "int": "1", "slug": "study", "report_section": "scores", "table_ending": "csv", "figure_ending": "svg",
+    "text_ending": "md",
+}  # fmt: skip
+
+
+def routes(patterns: Iterable[Any], before: str = "/") -> Iterator[str]:
+    """An address of every route; what stands in it leads to nothing."""
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+            continue
+        path = re.sub(r"<(?:(\w+):)?\w+>", lambda part: PLACES.get(part[1], "x"), route)
+        yield "/accounts/password/reset/key/1-x/" if "(?P" in path else path
+
+
+@pytest.mark.parametrize("in_chunks", [False, True], ids=["with a length", "in chunks"])
+def test_1_gb_at_every_route_leaves_at_most_4_mb_of_a_stranger_and_nothing_on_the_disk(
+    site: Site, study: Benchmark, in_chunks: bool
+) -> None:
+    """By a stranger with a made-up token of forms. In `make test` at every twelfth route."""
+    addresses = sorted(set(routes(get_resolver().url_patterns)))
+    assert len(addresses) > 400
+    for path in addresses:
+        resolve(path)  # so that no route is left out by what stands in its place
+    for path in addresses if FULL else addresses[in_chunks::12]:
+        answer = site.upload(path, size=1000 * MB, in_chunks=in_chunks)
+        assert 400 <= answer.status < 500 if in_chunks else answer.status == 413, (path, answer)
+        assert answer.sent <= 4 * MB, (path, answer.sent)
+        assert answer.on_disk == 0, (path, answer.on_disk)
 
 
 def test_a_chunked_body_is_not_read(site: Site, study: Benchmark) -> None:
