@@ -166,7 +166,7 @@ def _explained(error: IntegrityError) -> DomainError:
     if constraint == "rubrics_case_frozen":  # published after the check above
         return Frozen(_("A rubric of this case has just been published, so the case can no longer be changed."))
     if constraint == "validation_case_in_sets":
-        return Frozen(_("A rubric set holds this case under its short name, which can no longer be changed."))
+        return Frozen(_("A rubric set contains this case, so its short name can no longer be changed."))
     raise error
 
 

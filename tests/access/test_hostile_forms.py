@@ -62,10 +62,10 @@ class Forms(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        asked = next((name for name in ("hx-post", "hx-get") if name in values), None)
-        if tag == "form" or asked:
-            method = asked[3:] if asked else values.get("method", "get").lower()
-            form = Form(method, urljoin(self.page, values.get(asked or "action", "")))
+        hx = next((name for name in ("hx-post", "hx-get") if name in values), None)
+        if tag == "form" or hx:
+            method = hx[3:] if hx else values.get("method", "get").lower()
+            form = Form(method, urljoin(self.page, values.get(hx or "action", "")))
             self.forms.append(form)
             if tag == "form":
                 self._open = form
