@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
@@ -110,7 +111,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
         In a web request a worker sends it. A mail with a link that lets its reader in is written by a worker itself.
         """
-        values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
+        address = site_address()
+        site = SimpleNamespace(name="Consilium", domain=urlsplit(address).netloc)  # allauth's is of the request
+        values = {"request": request_context.request, "email": email, "site_address": address, **context}
+        values["current_site"] = site
         mail = self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"})
         if template_prefix not in WITH_SECRETS:
             leave_to_worker(mail)

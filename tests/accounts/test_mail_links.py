@@ -8,8 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import allauth
 import pytest
+from allauth.account.adapter import get_adapter
+from allauth.core.context import request_context
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib.sites.shortcuts import get_current_site
 from django.core import mail
 from django.core.mail import get_connection
 from django.db import connection
@@ -18,7 +22,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import tasks
-from accounts.models import Invitation, User
+from accounts.models import Invitation, Notification, User
 from accounts.services import deliveries, invitations, notifications
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
@@ -171,6 +175,47 @@ def test_a_notice_of_a_second_factor(admin: User, client: Client) -> None:
     client.post("/accounts/2fa/totp/deactivate/")
     links_of_only_mail()
     assert mail.outbox[0].to == [admin.email]
+
+
+def test_an_invitation_of_a_list(client: Client, benchmark: Benchmark, django_capture_on_commit_callbacks: Any) -> None:
+    group = ExpertGroupFactory(benchmark=benchmark, name="A")
+    sent = {"text": "email,name\nbo@example.org,Bo", "role": "annotator", "group": group.public_id}
+    shown = client.post("/b/cardio/groups/people/", {**sent, "step": "preview"})
+    form = shown.context["form"]
+    fields = {name: form.initial.get(name) or "" for name in ("text", "role", "group", "digest")}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/b/cardio/groups/people/", {**fields, "step": "add"})
+    assert any(link.startswith(f"{SITE}/welcome/") for link in links_of_only_mail())
+
+
+def test_a_mail_about_a_new_device(stranger: Client) -> None:
+    ana = UserFactory(email="ana@example.org")
+    for browser in (stranger, Client(headers={"host": f"{CANARY}:6666"})):
+        browser.post("/accounts/login/", {"login": "ana@example.org", "password": PASSWORD})
+    tasks.mail_at_once(Notification.objects.get(user=ana).pk)
+    assert any(link.startswith(f"{SITE}/notifications/") for link in links_of_only_mail())
+    assert "Sign-in on a new device" in mail.outbox[0].subject
+
+
+MAILS_OF_ALLAUTH = sorted(
+    str(path).rpartition("/templates/")[2].removesuffix("_message.txt")
+    for path in Path(allauth.__file__).parent.glob("templates/*/email/*_message.txt")
+    if path.name != "base_message.txt"
+)
+
+
+@pytest.mark.parametrize("name", MAILS_OF_ALLAUTH)
+def test_every_mail_that_allauth_knows(name: str, rf: Any) -> None:
+    """Also those that nothing sends today."""
+    reader = UserFactory(email="ana@example.org")
+    request = rf.get("/", headers={"host": f"{CANARY}:6666"})
+    request.user = reader
+    site = get_current_site(request)
+    values = {"user": reader, "current_site": site, "ip": "203.0.113.9", "timestamp": timezone.now()}
+    values |= {"from_email": "a@example.org", "to_email": "b@example.org", "deleted_email": "a@example.org"}
+    with request_context(request):
+        get_adapter().send_mail(name, "ana@example.org", values)
+    links_of_only_mail()
 
 
 def test_no_web_request_waits_for_a_mail_server(
