@@ -132,6 +132,11 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     assert len(key.read_text().strip()) >= 50
     assert key.read_text().strip() not in up.output_file.read_text()
 
+    # Ctrl-C leaves nothing, also where the worker and one of its children are frozen.
+    worker = wait_until(lambda: leader(up.home, WORKER), within_s=60, message="the worker has begun")
+    children = wait_until(lambda: children_of(worker), within_s=60, message="the worker has children")
+    for number in (worker, children[0]):
+        os.kill(number, signal.SIGSTOP)
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(timeout=120) == 0, up.output_file.read_text()
     assert up.nothing_left()
