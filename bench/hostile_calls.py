@@ -3,8 +3,8 @@
     .venv/bin/python bench/hostile_calls.py [--examples 50] [--role admin …] [--seconds 600]
 
 Each role calls every operation on the demo benchmark, at addresses that lead to its objects where the lists of the API
-name one. An answer 5xx, or one that the schema does not declare, fails the run. `tests/access/test_generated_calls.py`
-sends a few such calls in `make test`.
+name one. An answer 5xx, one that takes over five seconds, or one that the schema does not declare fails the run.
+`tests/access/test_generated_calls.py` sends a few such calls in `make test`.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--role", nargs="*", default=list(PEOPLE), choices=list(PEOPLE))
     parser.add_argument("--examples", type=int, default=50, help="for each operation and phase")
     parser.add_argument("--seconds", type=int, default=0, help="end each role's run after this time")
+    parser.add_argument("--slowest", type=float, default=5.0, help="an answer that takes longer fails the run, in s")
     options = parser.parse_args()
     os.environ["API_REQUESTS_PER_MINUTE"] = "10000000"  # refusals of the limit would hide all others
     failed = []
@@ -59,7 +60,7 @@ def main() -> None:
                 config = Path(folder) / f"{role}.toml"
                 config.write_text(configuration(token))
                 print(f"== {role}", flush=True)
-                if run(config, token, options.examples, options.seconds):
+                if run(config, token, options.examples, options.seconds, options.slowest):
                     failed.append(role)
     if failed:
         raise SystemExit(f"Failed: {', '.join(failed)}")
@@ -86,13 +87,14 @@ def token_of(email: str) -> str:
     return key
 
 
-def run(config: Path, token: str, examples: int, seconds: int) -> int:
+def run(config: Path, token: str, examples: int, seconds: int, slowest: float) -> int:
     """Run Schemathesis against the web server; its exit code."""
     command = [
         *(str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(config)),
         *("run", f"http://127.0.0.1:{PORT}/api/v1/schema/?format=json", "--header", f"Authorization: Token {token}"),
         *("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", str(examples), "--checks", CHECKS),
         *("--continue-on-failure", "--request-timeout", "30", "--warnings", "off"),
+        *("--max-response-time", str(slowest)),
         *(("--max-time", str(seconds)) if seconds else ()),
     ]
     return subprocess.run(command, check=False).returncode
