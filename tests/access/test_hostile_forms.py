@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,13 +21,14 @@ from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World
 from tests.accounts.second_step_tools import signed_in
+from tests.chaos import FULL, SEED
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("CONSILIUM_CHAOS") == "full"
 MAX_CPU_S = 5.0
 ROLES = ("admin", "researcher", "author", "auditor", "annotator", "checker", "adjudicator", "superuser")
-# In `make test` each field gets one of them; at full size (CONSILIUM_CHAOS=full) all, and all other fields as well.
+# In `make test` each field gets one of them, another one with another CONSILIUM_CHAOS_SEED; at full size
+# (CONSILIUM_CHAOS=full) each gets all of them, and all fields of a form get the same one as well.
 TEXTS = (
     *("", " ", "0", "-1", "9" * 400, "1" + "0" * 22, "-9223372036854775809", "2147483648", "1e400", "NaN", "Infinity"),
     *("1.5", "٣", "null", "{}", "[" * 900, '{"a":' * 900, "x" * 70_000, "\0", "a\0b", "\x1b", "\u202e\u2028\ufeff"),
@@ -125,10 +125,10 @@ def forms_of(client: Client, world: World, role: str) -> Iterator[Form]:
 def variants(form: Form, place: int) -> Iterator[dict[str, Any]]:
     """The form with one field after the other made hostile."""
     for number, name in enumerate(sorted(form.fields)):
-        for text in TEXTS if FULL else (TEXTS[(place + number) % len(TEXTS)],):
+        for text in TEXTS if FULL else (TEXTS[(SEED + place + number) % len(TEXTS)],):
             yield {**form.fields, name: [text]}
     for number, name in enumerate(sorted(form.files)):
-        for content in FILES if FULL else (FILES[(place + number) % len(FILES)],):
+        for content in FILES if FULL else (FILES[(SEED + place + number) % len(FILES)],):
             yield {**form.fields, name: SimpleUploadedFile("\u202ea'\"<b>.jsonl", content)}
     if FULL:
         for text in TEXTS:
