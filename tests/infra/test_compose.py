@@ -1,5 +1,6 @@
 """`docker-compose.yml` describes what `manage.py up` starts, without a secret in it."""
 
+import configparser
 import json
 import os
 import re
@@ -111,6 +112,24 @@ def test_backups_are_made_into_a_volume_of_their_own(compose):
     assert compose["services"]["worker"]["environment"]["BACKUP_DIR"] == "/srv/backups"
     assert "backups:/srv/backups" in compose["services"]["worker"]["volumes"]
     assert "backups" in compose["volumes"]
+
+
+def test_the_unit_of_systemd_starts_up_again_and_lets_it_do_little():
+    unit = configparser.ConfigParser(strict=True, interpolation=None)
+    unit.optionxform = str
+    unit.read(ROOT / "deploy/systemd/consilium.service")
+    service = unit["Service"]
+    assert service["ExecStart"].split()[-2:] == ["manage.py", "up"]
+    # `up` that gave up after five ends is started again, until that has happened five times.
+    assert (service["Restart"], unit["Unit"]["StartLimitBurst"]) == ("always", "5")
+    assert service["KillMode"] == "mixed"  # what `up` leaves is killed after the time
+    assert service["UMask"] == "0077"
+    assert service["User"] == service["Group"] == "consilium"
+    assert (service["NoNewPrivileges"], service["CapabilityBoundingSet"]) == ("yes", "")
+    assert (service["ProtectSystem"], service["StateDirectoryMode"]) == ("strict", "0700")
+    home = re.search(r"CONSILIUM_HOME=(\S+)", service["Environment"]).group(1)
+    assert home == f"/var/lib/{service['StateDirectory']}"
+    assert "CONSILIUM_DEMO=0" in service["Environment"]
 
 
 @pytest.mark.slow
