@@ -15,7 +15,9 @@ from allauth.core import context as request_context
 from allauth.mfa.base.forms import AuthenticateForm as AllauthCodeForm
 from allauth.mfa.base.forms import ReauthenticateForm as AllauthCodeAgainForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm as AllauthAddKeyForm
+from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm as AllauthKeyForm
 from allauth.mfa.webauthn.forms import EditWebAuthnForm as AllauthRenameKeyForm
+from allauth.mfa.webauthn.forms import LoginWebAuthnForm as AllauthPasskeyForm
 from allauth.mfa.webauthn.forms import ReauthenticateWebAuthnForm as AllauthKeyAgainForm
 from django import forms
 from django.conf import settings
@@ -27,6 +29,7 @@ from django.utils.translation import get_language_info, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import CountryField
+from accounts.key_answers import ReadsKeyAnswer
 from accounts.languages_read import LanguagesField
 from accounts.models import (
     MAX_TOKEN_DAYS,
@@ -349,10 +352,18 @@ class ConfirmByCodeForm(_LoggedFailure, AllauthCodeAgainForm):
         _name_code(self)
 
 
-class ConfirmByPasskeyForm(_LoggedFailure, AllauthKeyAgainForm):
+class ConfirmByPasskeyForm(_LoggedFailure, ReadsKeyAnswer, AllauthKeyAgainForm):
     """A passkey or security key again."""
 
     way, answer = "webauthn", "credential"
+
+
+class PasskeyForm(ReadsKeyAnswer, AllauthPasskeyForm):
+    """A passkey in place of address and password."""
+
+
+class KeyForm(ReadsKeyAnswer, AllauthKeyForm):
+    """A key as the second step at a sign-in."""
 
 
 class CodeForm(AllauthCodeForm):
@@ -370,7 +381,7 @@ def _name_code(form: forms.Form) -> None:
     field.widget.attrs["inputmode"] = "text"
 
 
-class AddKeyForm(AllauthAddKeyForm):
+class AddKeyForm(ReadsKeyAnswer, AllauthAddKeyForm):
     """A new passkey or security key."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -372,6 +372,8 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
     "authenticate": "accounts.forms.CodeForm",
+    "authenticate_webauthn": "accounts.forms.KeyForm",
+    "login_webauthn": "accounts.forms.PasskeyForm",
     "reauthenticate": "accounts.forms.ConfirmByCodeForm",
     "reauthenticate_webauthn": "accounts.forms.ConfirmByPasskeyForm",
     "add_webauthn": "accounts.forms.AddKeyForm",
