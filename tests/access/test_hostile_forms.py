@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -135,8 +136,24 @@ def variants(form: Form, place: int) -> Iterator[dict[str, Any]]:
             yield {name: [text] for name in form.fields}
 
 
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names and addresses that Python looked up or called. The database has a library of its own for that."""
+    names: list[str] = []
+
+    def note(*values: Any, **_options: Any) -> None:
+        names.append(str(values[-1] if isinstance(values[0], socket.socket) else values[0]))
+        raise OSError("no page calls anybody")
+
+    monkeypatch.setattr(socket, "getaddrinfo", note)
+    for method in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, method, note, raising=False)
+    return names
+
+
 @pytest.mark.parametrize("role", ROLES)
-def test_no_field_of_a_form_is_an_error_of_the_server(role: str, world: World) -> None:
+def test_no_field_of_a_form_is_an_error_of_the_server(role: str, world: World, looked_up: list[str]) -> None:
+    """Nor does any form make a web process call another server."""
     logging.disable(logging.ERROR)
     user = world.users[role]
     client = Client() if user is None else signed_in(user)
@@ -159,4 +176,5 @@ def test_no_field_of_a_form_is_an_error_of_the_server(role: str, world: World) -
                 changed = {k: str(v)[:60] for k, v in sent.items() if v != form.fields.get(k)}
                 wrong.append(f"{form.method} {form.action}: {answer.status_code} after {seconds:.1f} s for {changed}")
     assert not wrong, "\n".join(wrong)
+    assert not looked_up
     assert tried > 10
