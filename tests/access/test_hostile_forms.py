@@ -27,7 +27,9 @@ from tests.chaos import FULL, SEED
 pytestmark = pytest.mark.slow
 
 MAX_CPU_S = 5.0
-ROLES = ("admin", "researcher", "author", "auditor", "annotator", "checker", "adjudicator", "superuser", "anonymous")
+# In `make test` a page is opened by the first of them who sees it, and by strangers; at full size by each of them.
+ROLES = ("admin", "author", "auditor", "annotator", "checker", "adjudicator", "superuser", "anonymous")
+ROLES += ("researcher",) if FULL else ()
 # In `make test` each field gets one of them, another one with another CONSILIUM_CHAOS_SEED; at full size
 # (CONSILIUM_CHAOS=full) each gets all of them, and all fields of a form get the same one as well.
 TEXTS = (
@@ -102,7 +104,10 @@ def forms_of(client: Client, world: World, role: str) -> Iterator[Form]:
     """Each form that the role meets, once for each view and set of fields."""
     known = set()
     for name, endpoint in ENDPOINTS.items():
-        if name.startswith("api:") or role not in endpoint.roles or endpoint.writes_only:
+        viewers = [viewer for viewer in ROLES if viewer in endpoint.roles]
+        if name.startswith("api:") or role not in viewers or endpoint.writes_only:
+            continue
+        if not FULL and role not in (viewers[0], "anonymous"):
             continue
         path = address(name, world)
         with transaction.atomic():
@@ -177,4 +182,4 @@ def test_no_field_of_a_form_is_an_error_of_the_server(role: str, world: World, l
                 wrong.append(f"{form.method} {form.action}: {answer.status_code} after {seconds:.1f} s for {changed}")
     assert not wrong, "\n".join(wrong)
     assert not looked_up
-    assert tried > 10
+    assert tried > 3
