@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost, SuspiciousOperation
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db import DataError
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.http.request import split_domain_port, validate_host
 from django.urls import is_valid_path
 from django.utils.translation import gettext as _
@@ -90,16 +91,26 @@ def answer_head(get_response: Handler) -> Handler:
 
 
 def refuse_nul(get_response: Handler) -> Handler:
-    """An address with a NUL is a bad request (400): PostgreSQL stores no NUL, and no name here has one."""
+    """An address with a NUL is a bad request (400): PostgreSQL stores no NUL, and no name here has one.
+
+    Most forms refuse one beside its field. Where a view gives it to the database, this answers as for an address.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if "\0" in request.path_info or any(
-            "\0" in text for key in request.GET for text in (key, *request.GET.getlist(key))
-        ):
+        if "\0" in request.path_info or _has_nul(request.GET):
             raise SuspiciousOperation("a NUL in the address")
         return get_response(request)
 
+    def process_exception(request: HttpRequest, exception: Exception) -> None:
+        if isinstance(exception, DataError | ValueError) and request.method == "POST" and _has_nul(request.POST):
+            raise SuspiciousOperation("a NUL in a field") from exception
+
+    middleware.process_exception = process_exception  # type: ignore[attr-defined]  # Django looks for it there
     return middleware
+
+
+def _has_nul(values: QueryDict) -> bool:
+    return any("\0" in text for key in values for text in (key, *values.getlist(key)))
 
 
 def refuse_long_queries(get_response: Handler) -> Handler:

@@ -7,7 +7,15 @@ import json
 import pytest
 from django.test import Client
 
-from tests.factories import BenchmarkFactory, UserFactory
+from rubrics.models import Benchmark
+from tests.factories import (
+    BenchmarkFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    make_batch,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +32,17 @@ def signed_in(client: Client) -> Client:
 @pytest.mark.parametrize("address", ["/b/%00/", "/b/x/agreement/%00/", "/b/x/calibration/sign/?report=%00", "/?%00=1"])
 def test_in_an_address(signed_in: Client, address: str) -> None:
     assert signed_in.get(address).status_code == 400
+
+
+@pytest.mark.parametrize("field", ["title", "physician"])
+def test_in_a_field_that_a_view_reads_by_itself(signed_in: Client, field: str) -> None:
+    benchmark = Benchmark.objects.get()
+    ResponseFactory(case=CaseFactory(benchmark=benchmark, rubric=1))
+    batch = make_batch(ExpertGroupFactory(benchmark=benchmark, annotators=1, checkers=1))
+    path = {"title": "rename", "physician": "remind"}[field]
+    answer = signed_in.post(f"/b/x/batches/{batch.public_id}/{path}/", {field: "a\0b"})
+    assert answer.status_code == 400
+    assert "<h1" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
