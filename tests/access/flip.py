@@ -8,10 +8,8 @@ from tests.access.world import World
 
 # Each on its own; no trigger and no event, as if it had always been so.
 EVERYWHERE = (
-    # The candidates change their names, their kinds and their metadata ...
-    """UPDATE rubrics_candidate c SET name = d.name || 'x', metadata = d.metadata, kind = d.kind
-       FROM rubrics_candidate d WHERE c.id IN (%(one)s, %(two)s) AND d.id IN (%(one)s, %(two)s) AND c.id <> d.id""",
-    # ... and then their responses.
+    # Each response goes to the other candidate, and with it another name, key and metadata. Were the candidates to
+    # change names as well, each response would have its former name.
     "UPDATE rubrics_response SET sample = sample + 1000 WHERE candidate_id = %(one)s",
     "UPDATE rubrics_response SET candidate_id = %(one)s WHERE candidate_id = %(two)s",
     "UPDATE rubrics_response SET candidate_id = %(two)s, sample = sample - 1000 WHERE sample >= 1000",
