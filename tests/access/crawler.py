@@ -24,7 +24,9 @@ SITE = "http://testserver"
 # Any attribute, and any text of a script or of JSON.
 QUOTED = re.compile(r"""["'](?:http://testserver)?(/(?!/)[^"'<>\s\\{}]*|\?[^"'<>\s\\{}]+)["']""")
 # What ends the session, makes a new secret at each request, or belongs to no benchmark.
-LEFT_OUT = re.compile(r"^/(?:accounts/(?:logout|login|2fa/|.*authenticate)|static/|i18n/|jsi18n|api/v1/schema/|api/docs)")
+LEFT_OUT = re.compile(
+    r"^/(?:accounts/(?:logout|login|2fa/|.*authenticate)|static/|i18n/|jsi18n|api/v1/schema/|api/docs)"
+)
 # What differs from one answer to the next whoever asks.
 NONCES = re.compile(r"""nonce="[^"]*"|'nonce-[^']*'""")
 CSRF = re.compile(r"(?i)(csrf[^<>]{0,60}?[\"':; =]+)[a-z0-9]{64}")

@@ -1,6 +1,6 @@
 """A reader of every role follows every address: nothing breaks, nothing blinded shows, not by the order either.
 
-``CONSILIUM_CHAOS=full`` follows all addresses as every role; the small size two of each route as the blinded ones.
+``CONSILIUM_CHAOS=full`` follows up to 40 of each route as every role, the small size two as the blinded ones.
 """
 
 from __future__ import annotations
