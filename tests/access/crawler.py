@@ -118,6 +118,8 @@ def crawl(world: World, role: str, *, of_a_kind: int, at_most: int) -> Crawl:
             break
         kinds[kind] += 1
         answer = done.visits[address] = visit(client, address)
+        if "\0" in answer.body:  # an image or another file that names no address
+            continue
         for further in addresses_in(answer.body, address):
             if further not in done.sources:
                 done.sources[further] = address

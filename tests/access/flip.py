@@ -10,9 +10,9 @@ from tests.access.world import World
 EVERYWHERE = (
     # Each response goes to the other candidate, and with it another name, key and metadata. Were the candidates to
     # change names as well, each response would have its former name.
-    "UPDATE rubrics_response SET sample = sample + 1000 WHERE candidate_id = %(one)s",
-    "UPDATE rubrics_response SET candidate_id = %(one)s WHERE candidate_id = %(two)s",
-    "UPDATE rubrics_response SET candidate_id = %(two)s, sample = sample - 1000 WHERE sample >= 1000",
+    "UPDATE rubrics_response SET sample = sample + 1000 WHERE candidate_id = %(former)s",
+    "UPDATE rubrics_response SET candidate_id = %(former)s WHERE candidate_id = %(latter)s",
+    "UPDATE rubrics_response SET candidate_id = %(latter)s, sample = sample - 1000 WHERE sample >= 1000",
     """UPDATE scoring_verdict SET outcome = CASE outcome WHEN 'met' THEN 'not_met' ELSE 'met' END,
        explanation = 'other'""",
     "UPDATE scoring_judge SET name = 'aa ' || id || name",
@@ -36,9 +36,9 @@ PEOPLE = {
 
 def flip(world: World, role: str) -> None:
     """Turn round what ``role`` must not know."""
-    one, two = world.benchmark.candidates.order_by("pk").values_list("pk", flat=True)[:2]
+    former, latter = world.benchmark.candidates.order_by("pk").values_list("pk", flat=True)[:2]
     people = [user.pk for name in PEOPLE[role] if (user := world.users[name]) is not None]
-    values = {"one": one, "two": two, "people": people}
+    values = {"former": former, "latter": latter, "people": people}
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
