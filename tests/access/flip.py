@@ -24,6 +24,7 @@ DECISIONS = """UPDATE annotation_decision d SET outcome = CASE outcome WHEN 'met
 # Whose decisions each role must not meet in any form.
 PEOPLE = {
     "annotator": ["second_annotator", "group_b_annotator"],
+    "second_annotator": ["annotator", "group_b_annotator"],
     "checker": ["group_b_annotator"],
     "adjudicator": ["group_b_annotator"],
     "group_b_annotator": ["annotator", "second_annotator"],

@@ -16,12 +16,15 @@ from django.db import transaction
 from annotation.models import RulingRequest
 from tests.access.crawler import Crawl, again, crawl, kind_of
 from tests.access.flip import PEOPLE, flip
-from tests.access.test_blinding import HIDDEN
+from tests.access.test_blinding import HIDDEN as OF_BLINDING
+from tests.access.test_blinding import OF_GROUP_B, OF_THE_RESPONSE
 from tests.access.world import ROLES, World
 from tests.chaos import FULL
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
+# Of their group the second annotator wrote all notes but the first one's.
+HIDDEN = OF_BLINDING | {"second_annotator": OF_THE_RESPONSE | OF_GROUP_B | {"group A's note"}}
 OF_A_KIND, AT_MOST = (40, 1500) if FULL else (2, 120)
 CRAWLED = ROLES if FULL else (*HIDDEN, "anonymous")
 OPEN, WRITES_ONLY, REFUSED = {200, 302, 404}, {405}, {401, 403}
