@@ -39,12 +39,12 @@ def test_a_process_lives_until_its_last_thread_ends(process):
 
 
 def test_what_an_ended_leader_leaves_is_asked_before_it_is_killed(tmp_path):
-    ready, asked = tmp_path / "ready", tmp_path / "asked"
-    left = f'trap "touch {asked}; exit" TERM; touch {ready}; while :; do sleep 0.1; done'
+    ready, request = tmp_path / "ready", tmp_path / "request"
+    left = f'trap "touch {request}; exit" TERM; touch {ready}; while :; do sleep 0.1; done'
     with subprocess.Popen(["sh", "-c", f"sh -c '{left}' &"], start_new_session=True) as leader:
         leader.wait()
     wait_until(ready.exists)
     assert group_lives(leader.pid)
     stop_groups([leader.pid])
-    assert asked.exists()
+    assert request.exists()
     assert not group_lives(leader.pid)
