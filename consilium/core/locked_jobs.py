@@ -21,9 +21,10 @@ from django.db.models import Count, Q
 from consilium.core.jobs import STALLED_AFTER, Backlog, enqueue
 from consilium.core.locks import WorkerLock, held_worker_locks, worker_lock, worker_lock_is_free
 
-# Open work that waits for this long counts as without a task. The time is longer than for other jobs, because a task
-# may wait for a turn of another run to end, and there may be many tasks.
-ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
+# Open work that waits for this long counts as without a task: a worker that was killed had taken it. The time is longer
+# than for other jobs, because a task may wait for a turn of another run to end. With the sweep's 15 s, work that a kill
+# interrupts goes on within 45 s.
+ENQUEUE_AGAIN_AFTER = timedelta(seconds=20)
 
 RowT = TypeVar("RowT", bound=models.Model)
 
