@@ -197,6 +197,8 @@ class DraftingRunFactory(DjangoModelFactory[DraftingRun]):
     benchmark = factory.SubFactory(BenchmarkFactory)
     kind = DRAFTING
     status = DraftingRun.Status.FINISHED
+    config = factory.LazyFunction(lambda: {"recipe": {"name": "full", "version": 1}, "axes": [], "cases": []})
+    frame = factory.LazyFunction(lambda: {"cases": 1, "seed": 1})
     terms = factory.LazyFunction(lambda: {"recipe": "full", "version": 1, "models": ["made-up-model"]})
     created_at = factory.LazyFunction(timezone.now)
 

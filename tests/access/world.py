@@ -208,6 +208,7 @@ def draft_criteria(case: Case, secret: str, author: User) -> None:
             "recipe": {"name": secret, "version": 1, "sha256": "0" * 64, "content": content},
             "axes": ["accuracy"], "cases": [{"key": case.key}],
         },
+        frame={"cases": 1, "seed": 1},
         terms={"recipe": secret, "version": 1, "form": "direct", "models": [secret], "cases": 1},
     )  # fmt: skip
     criterion = {
@@ -318,6 +319,7 @@ def refine_response(case: Case, secret: str) -> None:
     arm = {
         "name": f"{secret} set",
         "kind": "set",
+        "rubric_set": {"id": "none", "name": f"{secret} set", "digest": "0" * 64},
         "candidate": f"{secret} candidate",
         "upper_bound": False,
         "overlaps": 0,
