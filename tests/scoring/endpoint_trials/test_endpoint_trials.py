@@ -79,12 +79,18 @@ def test_a_page_without_script_goes_to_the_page_of_the_trial(admin: Client, loop
     ],
 )
 def test_the_page_gives_up_after_a_minute(
-    admin: Client, loopback: Loopback, status: str, age_s: int, words: str, waits: bool
+    admin: Client,
+    loopback: Loopback,
+    time_machine: Any,
+    status: str,
+    age_s: int,
+    words: str,
+    waits: bool,
 ) -> None:
     begin(admin, loopback)
     trial = newest_trial()
-    created = timezone.now() - timedelta(seconds=age_s)
-    EndpointTrial.objects.update(status=status, created_at=created)
+    EndpointTrial.objects.update(status=status)
+    time_machine.move_to(trial.created_at + timedelta(seconds=age_s), tick=False)
     part = admin.get(address_of(trial), headers=HTMX).content.decode()
     assert words in part
     assert ("trial-waiting" in part) is waits
