@@ -78,6 +78,7 @@ class Held:
         self.opened += 1
         if begin:
             connection.sendall(begin)
+        connection.setblocking(False)  # with a time limit, each look at an idle connection would wait so long
         return connection
 
     def _is_closed(self, connection: socket.socket) -> bool:
