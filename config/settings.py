@@ -106,7 +106,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "consilium.middleware.refuse_long_queries",
-    "consilium.middleware.refuse_nul",
+    "consilium.middleware.RefuseNul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "consilium.middleware.refuse_missing_slash",

@@ -90,23 +90,25 @@ def answer_head(get_response: Handler) -> Handler:
     return middleware
 
 
-def refuse_nul(get_response: Handler) -> Handler:
+class RefuseNul:
     """An address with a NUL is a bad request (400): PostgreSQL stores no NUL, and no name here has one.
 
     Most forms refuse one beside its field. Where a view gives it to the database, this answers as for an address.
     """
 
-    def middleware(request: HttpRequest) -> HttpResponse:
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Look at the address."""
         if "\0" in request.path_info or _has_nul(request.GET):
             raise SuspiciousOperation("a NUL in the address")
-        return get_response(request)
+        return self.get_response(request)
 
-    def process_exception(request: HttpRequest, exception: Exception) -> None:
+    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+        """Look at the fields, where the view failed."""
         if isinstance(exception, DataError | ValueError) and request.method == "POST" and _has_nul(request.POST):
             raise SuspiciousOperation("a NUL in a field") from exception
-
-    middleware.process_exception = process_exception  # type: ignore[attr-defined]  # Django looks for it there
-    return middleware
 
 
 def _has_nul(values: QueryDict) -> bool:

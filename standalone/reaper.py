@@ -52,13 +52,13 @@ def _only_zombies(leader: int) -> bool:
 def stop_groups(leaders: Iterable[int]) -> None:
     """End the process groups of ``leaders``: ask each leader twice, then kill what is left of its group.
 
-    Where the leader has ended, nobody passes on what is asked, so that the others of its group are asked themselves.
+    Where the leader has ended, it passes no signal on, so the others of its group get the signal themselves.
     """
     left = [leader for leader in leaders if group_lives(leader)]
     for step, patience_s in STEPS:
         for leader in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                _ask(leader, step)
+                _signal(leader, step)
         left = _wait_for(left, patience_s)
     for leader in left:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -67,7 +67,8 @@ def stop_groups(leaders: Iterable[int]) -> None:
     _wait_for(left, KILLED_WITHIN_S)
 
 
-def _ask(leader: int, step: signal.Signals) -> None:
+def _signal(leader: int, step: signal.Signals) -> None:
+    """Signal the leader, or its group where the leader has ended."""
     try:
         os.kill(leader, step)
     except ProcessLookupError:

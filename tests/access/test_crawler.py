@@ -85,7 +85,8 @@ def difference(before: str, after: str) -> str:
 def test_no_address_breaks_or_shows_what_is_blinded(role: str, world: World) -> None:
     """Nor does what is blinded change any answer.
 
-    Names, kinds, scores and decisions are turned round, then all is asked for again. An order by any would differ.
+    It is swapped as `flip` says (whose response is which, verdicts, scores, decisions), then every address is asked
+    again: a list that is sorted by any of it would change its order.
     """
     start = transaction.savepoint()
     done = crawl_of(world, role)

@@ -44,11 +44,9 @@ def rule_endpoint(settings: Any) -> Iterator[RuleEndpoint]:
 
 
 @pytest.fixture
-def worker(start_worker: Callable[..., Worker]) -> Iterator[Worker]:
-    """A worker that stops with the test, or it would take the tasks of those that follow."""
-    own = start_worker(concurrency=1, JUDGE_ALLOWED_HOSTS="127.0.0.1")
-    yield own
-    own.stop()
+def worker(start_worker: Callable[..., Worker]) -> Worker:
+    """A worker that may call the endpoint on this machine."""
+    return start_worker(concurrency=1, JUDGE_ALLOWED_HOSTS="127.0.0.1")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import random
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -446,11 +446,9 @@ def check_judge(tables: dict[str, Table], marks: dict[tuple[int, str], int | Non
 
 
 @pytest.fixture
-def worker(start_worker: Callable[..., Worker]) -> Iterator[Worker]:
-    """A worker that stops with the test, or it would take the tasks of those that follow."""
-    own = start_worker(concurrency=2, JUDGE_ALLOWED_HOSTS="127.0.0.1")
-    yield own
-    own.stop()
+def worker(start_worker: Callable[..., Worker]) -> Worker:
+    """A worker with two places, which may call the endpoint on this machine."""
+    return start_worker(concurrency=2, JUDGE_ALLOWED_HOSTS="127.0.0.1")
 
 
 def test_from_real_cases_to_the_same_figures_elsewhere(

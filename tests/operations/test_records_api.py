@@ -83,7 +83,7 @@ def read(client: Client, address: str) -> list[dict[str, Any]]:
 
 def file_of(client: Client, address: str) -> list[dict[str, Any]]:
     """The rows of a CSV file, with its objects of JSON read."""
-    text = b"".join(client.get(address).streaming_content).decode()  # type: ignore[attr-defined]
+    text = client.get(address).getvalue().decode()
     rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(text)))
     for row in rows:
         row |= {name: json.loads(row[name]) for name in ("values", "changes") if name in row}
