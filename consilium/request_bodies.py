@@ -3,12 +3,13 @@
 The web server gives a request a thread as soon as its headers are there, and the thread waits for the body, for as long
 as it takes. So here:
 
-- a body of up to ``max_spooled`` bytes is read whole before the application is called (a short one into memory, a
-  longer one into a temporary file), so that a slow one holds no connection of the database;
-- a longer one is read by the application, which first looks whether its sender may send it. By then the request has a
+- a short body (up to `IN_MEMORY` bytes, as every save has) is read whole before the application is called, so that a
+  slow one holds no connection of the database;
+- so is a medium one (up to ``max_spooled`` bytes), into a temporary file;
+- a long one is read by the application, which first looks whether its sender may send it. By then the request has a
   connection of the database, so places for these are fewer than connections in the pool;
-- a process reads at most `MAX_READERS` bodies of the first kind and `MAX_LONG_READERS` of the second at once. A further
-  one is refused at once (503), unread;
+- a process reads at most `MAX_SHORT_READERS`, `MAX_MEDIUM_READERS` and `MAX_LONG_READERS` bodies of each kind at once,
+  so that those of one kind leave the places of the others. A further one is refused at once (503), unread;
 - a body that ends before its length is refused (400): the first half of a form is not taken for the whole form.
 
 There is no limit of time: granian cannot end a read, and it stops the whole process if a request is answered while
@@ -23,9 +24,11 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-MAX_READERS = 108
-MAX_LONG_READERS = 4
 IN_MEMORY = 65_536
+# Clients spread unevenly over the processes: 200 slow bodies fit into the places of a single one.
+MAX_SHORT_READERS = 400
+MAX_MEDIUM_READERS = 40
+MAX_LONG_READERS = 4
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -105,11 +108,13 @@ def bound_bodies(
     application: Application,
     *,
     max_spooled: int,
-    max_readers: int = MAX_READERS,
+    max_short_readers: int = MAX_SHORT_READERS,
+    max_medium_readers: int = MAX_MEDIUM_READERS,
     max_long_readers: int = MAX_LONG_READERS,
 ) -> Application:
     """The application, with bodies of up to ``max_spooled`` bytes read before it is called, and few at once."""
-    readers = threading.BoundedSemaphore(max_readers)
+    short_readers = threading.BoundedSemaphore(max_short_readers)
+    medium_readers = threading.BoundedSemaphore(max_medium_readers)
     long_readers = threading.BoundedSemaphore(max_long_readers)
 
     def bounded(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -129,6 +134,7 @@ def bound_bodies(
         return _refuse(body.refused, start_response)
 
     def spooled(environ: Environ, start_response: StartResponse, length: int) -> Iterable[bytes]:
+        readers = short_readers if length <= IN_MEMORY else medium_readers
         with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
             try:
                 with BoundedBody(environ["wsgi.input"], length, readers) as body:

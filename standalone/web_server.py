@@ -30,10 +30,13 @@ from granian.server.common import AbstractServer
 from granian.server.mp import MPServer
 
 from consilium.logs import logging_settings
+from consilium.request_bodies import MAX_LONG_READERS, MAX_MEDIUM_READERS, MAX_SHORT_READERS
 from standalone.processes import BACKLOG
 
-# Not for more work at once, but because a body that comes slowly holds a thread (`consilium.request_bodies`).
-THREADS = 128
+# Not for more work at once, but because a body that comes slowly holds a thread. A thread starts when it is needed, and
+# ends when it was idle for 30 seconds.
+OTHER_THREADS = 20
+THREADS = MAX_SHORT_READERS + MAX_MEDIUM_READERS + MAX_LONG_READERS + OTHER_THREADS
 HEADERS_WITHIN_MS = 10_000
 MAX_HEADER_BYTES = 65_536
 STOP_WITHIN_S = 5

@@ -450,7 +450,7 @@ def test_nothing_moves_between_the_press_and_the_release_of_a_button(new_page: N
     assert before is not None
     page.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
     page.mouse.down()
-    page.wait_for_function("!document.activeElement.matches('textarea')")
+    page.wait_for_function("() => !document.activeElement.matches('textarea')")
     assert button.bounding_box() == before  # the notice above is not needed any more, and goes once the button is up
     page.mouse.up()
     expect(button).to_have_attribute("aria-pressed", "true")

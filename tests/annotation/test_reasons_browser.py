@@ -214,7 +214,7 @@ def test_a_slow_click_on_a_button_of_another_criterion_counts(new_page: NewPage)
     assert before is not None
     page.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
     page.mouse.down()
-    page.wait_for_function("document.activeElement.matches('[data-send]')")
+    page.wait_for_function("() => document.activeElement.matches('[data-send]')")
     assert button.bounding_box() == before  # nothing moves under the pointer
     page.mouse.up()
     expect(page.locator("#summary")).to_have_text("1 amended")

@@ -38,7 +38,7 @@ def test_the_page_is_as_wide_as_a_phone_and_dark_where_the_reader_wants_it(page,
     assert page.evaluate(darkness, "body")
     assert page.evaluate(darkness, ".swagger-ui")
     page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"!({darkness})('body')")
+    page.wait_for_function(f"() => !({darkness})('body')")
     page.evaluate("localStorage.setItem('consilium-theme', 'dark')")
     page.goto("/api/v1/docs/")  # not a reload: Swagger warns of the operation that the address now names
     page.locator("#operation-list a").first.wait_for()

@@ -87,6 +87,7 @@ def test_its_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> Non
     assert ends == [None]
 
 
+@pytest.mark.slow
 def test_an_idle_worker_is_no_stall(worker: Worker) -> None:
     row = watch_for(worker, 2 * LIMIT_S)
     assert (row.state, row.active_tasks, row.waiting_tasks) == ("working", [], 0)

@@ -35,11 +35,13 @@ def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathF
         yield port
 
 
-def ask(port: int, method: str = "GET", path: str = "/healthz", **headers: str) -> tuple[int, float]:
+def ask(
+    port: int, method: str = "GET", path: str = "/healthz", body: str | None = None, **headers: str
+) -> tuple[int, float]:
     """The status of a request, and how long it took."""
     connection = http.client.HTTPConnection(HOST, port, timeout=120)
     began = time.monotonic()
-    connection.request(method, path, headers={"Host": f"localhost:{port}", **headers})
+    connection.request(method, path, body, headers={"Host": f"localhost:{port}", **headers})
     status = connection.getresponse().status
     connection.close()
     return status, time.monotonic() - began
@@ -94,6 +96,14 @@ def test_slow_bodies_of_people_with_a_session_hold_no_connection_of_the_database
         held.append(socket.create_connection((HOST, port), timeout=30))
         held[-1].sendall(text.encode())
 
+    def answers() -> list[bytes]:
+        """What came over the held connections."""
+        poll = select.poll()
+        for connection in held:
+            poll.register(connection, select.POLLIN)
+        readable = {descriptor for descriptor, _event in poll.poll(0)}
+        return [connection.recv(1000) for connection in held if connection.fileno() in readable]
+
     def assert_quick(port: int) -> None:
         for path in ("/healthz", "/b/study/judges/"):
             status, seconds = ask(port, path=path, Cookie=cookie)
@@ -102,18 +112,19 @@ def test_slow_bodies_of_people_with_a_session_hold_no_connection_of_the_database
     with web_server({**process_environment, "WEB_PROCESSES": "1"}, folder) as port:
         try:
             assert_quick(port)
-            for _number in range(12):  # the pool has 10 connections
-                hold(port, "/accounts/login/", 100_000)
+            for length in [5_000] * 200 + [100_000] * 50:  # the pool has 10 connections
+                hold(port, "/accounts/login/", length)
             time.sleep(1)
             assert_quick(port)
+            status, seconds = ask(port, "POST", "/accounts/login/", body="login=a")
+            assert (status, seconds < 8) == (403, True)  # it was read: it lacks the token of the form
             # Bodies that are too long to be read first, by somebody who may send them.
             for _number in range(12):
                 hold(port, "/b/study/imports/", 5_000_000)
             time.sleep(3)
-            refused, _writable, _failed = select.select(held[12:], [], [], 0)
-            answers = [connection.recv(1000) for connection in refused]
-            assert len(answers) == 8
-            assert all(answer[9:12] == b"503" and b"retry-after: 5" in answer.lower() for answer in answers)
+            refused = answers()
+            assert len(refused) == 10 + 8
+            assert all(answer[9:12] == b"503" and b"retry-after: 5" in answer.lower() for answer in refused)
             assert_quick(port)
         finally:
             for connection in held:
@@ -171,7 +182,9 @@ def echo(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 # A body in memory, one in a file, and one that the application reads.
 @pytest.mark.parametrize(("length", "max_spooled"), [(5, 100_000), (70_000, 100_000), (70_000, 50_000)])
 def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int, max_spooled: int) -> None:
-    application = bound_bodies(echo, max_spooled=max_spooled, max_readers=2, max_long_readers=2)
+    application = bound_bodies(
+        echo, max_spooled=max_spooled, max_short_readers=2, max_medium_readers=2, max_long_readers=2
+    )
     slow = [Body(b"x" * length) for _number in range(2)]
     answers: list[tuple[str, bytes]] = []
     threads = [
@@ -190,6 +203,25 @@ def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int, max_
     whole = Body(b"y" * length)
     whole.may_end.set()
     assert call(application, whole, length) == ("200 OK", b"y" * length)
+
+
+def test_bodies_of_one_kind_leave_the_places_of_the_others() -> None:
+    application = bound_bodies(echo, max_spooled=100_000, max_short_readers=1, max_medium_readers=1, max_long_readers=1)
+    slow = {length: Body(b"x" * length) for length in (5, 70_000, 200_000)}
+    answers: dict[int, tuple[str, bytes]] = {}
+
+    def send(length: int) -> None:
+        answers[length] = call(application, slow[length], length)
+
+    threads = [threading.Thread(target=send, args=[length]) for length in slow]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)  # all of them are read at once
+    for body in slow.values():
+        body.may_end.set()
+    for thread in threads:
+        thread.join()
+    assert answers == {length: ("200 OK", b"x" * length) for length in slow}
 
 
 @pytest.mark.parametrize("max_spooled", [100_000, 50_000])

@@ -39,7 +39,7 @@ def test_links_are_copied_and_saved(new_page: Callable[..., Page], settings: Any
     expect(page.locator(".toast", has_text="Copied")).to_be_visible()
     assert page.evaluate("window.copied") == links[1]
     page.get_by_role("button", name="Copy all links").click()
-    page.wait_for_function("window.copied.includes('\\n')")
+    page.wait_for_function("() => window.copied.includes('\\n')")
     assert page.evaluate("window.copied") == f"ana@example.org\t{links[0]}\nbo@example.org\t{links[1]}"
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as CSV").click()
