@@ -68,6 +68,7 @@ class PipelineRun(ReleasedRun):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     resume_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)  # starts in a row without an answer
+    database_start = models.DateTimeField(null=True, blank=True)  # when PostgreSQL was started, at the last of them
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -36,7 +36,16 @@ from scoring.pipelines.steps import NOT_STORED, PendingStep, StepResult
 from scoring.pipelines.storing import store_results
 from scoring.run_notices import notify_of_pipeline
 from scoring.work.claims import BUDGET_USED_UP
-from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, TASK_BUDGET_S, Turn, ask_all, pause_after
+from scoring.work.turn import (
+    ACTIVE_FOR,
+    MAX_STARTS_WITHOUT_PROGRESS,
+    TASK_BUDGET_S,
+    Turn,
+    ask_all,
+    database_start,
+    pause_after,
+    starts_that_count,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -138,13 +147,15 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
         return None
     rows = PipelineRun.objects.filter(pk=run_id)
     # Each pause uses up one start as well.
-    if run.attempts >= MAX_STARTS_WITHOUT_PROGRESS + _pauses(run):
+    started_at = database_start()
+    starts = starts_that_count(run.attempts, before=run.database_start, now=started_at)
+    if starts >= MAX_STARTS_WITHOUT_PROGRESS + _pauses(run):
         with language_of(run.created_by):
             reason = _(
                 "The worker stopped unexpectedly %(times)s times here without receiving an answer. See its "
                 "log for details."
             )
-            rows.update(status=Status.FAILED, error=reason % {"times": run.attempts}, finished_at=at, resume_at=None)
+            rows.update(status=Status.FAILED, error=reason % {"times": starts}, finished_at=at, resume_at=None)
             notify_of_pipeline(run, status=Status.FAILED, at=at)
         return None
     rows.update(
@@ -153,12 +164,13 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
         started_at=run.started_at or at,
         resume_at=None,
         error="",
-        attempts=F("attempts") + 1,
+        attempts=starts + 1,
+        database_start=started_at,
         spent=_spent_with_reserved(run),
         reserved=0.0,
     )
     run.status = Status.RUNNING
-    return PipelineTurn(run, clock, run.attempts + 1)
+    return PipelineTurn(run, clock, starts + 1)
 
 
 def _spent_with_reserved(run: PipelineRun) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consilium.core.i18n import language_of
@@ -19,7 +19,14 @@ from scoring.models import JudgeRun, RunSlice
 from scoring.runs.services import settle_run
 from scoring.work.claims import claim_for
 from scoring.work.store import JudgedRequest, store_results
-from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, Turn, pause_after
+from scoring.work.turn import (
+    ACTIVE_FOR,
+    MAX_STARTS_WITHOUT_PROGRESS,
+    Turn,
+    database_start,
+    pause_after,
+    starts_that_count,
+)
 
 # A slice that was enqueued within this time counts as about to run.
 EXPECTED_FOR = timedelta(seconds=10)
@@ -75,13 +82,15 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
     row = RunSlice.objects.filter(run_id=run_id, number=slice_number, status__in=RunSlice.OPEN).first()
     if run is None or row is None or run.status not in STARTABLE or (row.resume_at and row.resume_at > at):
         return None
-    if row.starts_without_progress >= MAX_STARTS_WITHOUT_PROGRESS:
+    started_at = database_start()
+    starts = starts_that_count(row.starts_without_progress, before=row.database_start, now=started_at)
+    if starts >= MAX_STARTS_WITHOUT_PROGRESS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
         with language_of(run.created_by):
             row.reason = _(
                 "The worker stopped unexpectedly %(times)s times here without a single verdict. See its log "
                 "for details."
-            ) % {"times": row.starts_without_progress}
+            ) % {"times": starts}
         row.save(update_fields=["status", "failed", "reason"])
         transaction.on_commit(lambda: settle_run(run_id=run_id, at=clock()))
         return None
@@ -93,7 +102,8 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
     RunSlice.objects.filter(pk=row.pk).update(
         status=RunSlice.Status.RUNNING,
         heartbeat_at=at,
-        starts_without_progress=F("starts_without_progress") + 1,
+        starts_without_progress=starts + 1,
+        database_start=started_at,
         resume_at=None,
         claim=row.claim,
     )

@@ -12,10 +12,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 
 from consilium.core.jobs import Clock
@@ -53,6 +53,22 @@ Result = TypeVar("Result", bound=RequestResult)
 def pause_after(pauses: int) -> timedelta:
     """How long a row pauses that has paused ``pauses`` times in a row."""
     return _PAUSES[min(pauses, len(_PAUSES) - 1)]
+
+
+def database_start() -> datetime:
+    """When PostgreSQL was started."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_postmaster_start_time()")
+        return cursor.fetchone()[0]
+
+
+def starts_that_count(starts: int, *, before: datetime | None, now: datetime) -> int:
+    """The starts in a row without a result.
+
+    The last of them does not count if PostgreSQL was started at ``before`` then, and has been started again since: such
+    a turn ends because nothing can be stored, whatever its work is.
+    """
+    return max(0, starts - 1) if before is not None and before != now else starts
 
 
 @dataclass(slots=True)

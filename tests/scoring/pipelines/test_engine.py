@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -17,6 +18,7 @@ from scoring.pipelines import settling
 from scoring.pipelines.runs import cancel_run, resume_run
 from scoring.pipelines.selectors import counts_by_stage, spending_of
 from scoring.pipelines.working import work_on_run
+from scoring.work.turn import MAX_STARTS_WITHOUT_PROGRESS, database_start
 from tests.scoring.conftest import Loopback
 from tests.scoring.pipelines.verdict_chain import ChainSettings, VerdictChain, begin, work
 
@@ -225,6 +227,22 @@ def test_time_that_is_up_ends_a_turn_and_not_the_run(cases: Benchmark, loopback:
     assert work_on_run(run.pk, clock=timezone.now, budget_s=-1.0) is True
     run.refresh_from_db()
     assert (run.status, loopback.requests()) == ("pending", 0)
+    assert work(run).status == "finished"
+
+
+def test_a_run_that_kills_its_workers_is_given_up(cases: Benchmark, loopback: Loopback) -> None:
+    run = begin(cases, loopback.url, samples=1)
+    PipelineRun.objects.update(attempts=MAX_STARTS_WITHOUT_PROGRESS, database_start=database_start())
+    work(run)
+    assert (run.status, loopback.requests()) == ("failed", 0)
+    assert "stopped unexpectedly 5 times" in run.error
+
+
+def test_a_start_that_ended_with_the_database_does_not_count(cases: Benchmark, loopback: Loopback) -> None:
+    run = begin(cases, loopback.url, samples=1)
+    PipelineRun.objects.update(
+        attempts=MAX_STARTS_WITHOUT_PROGRESS, database_start=timezone.now() - timedelta(days=1000)
+    )
     assert work(run).status == "finished"
 
 

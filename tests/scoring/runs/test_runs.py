@@ -277,6 +277,17 @@ def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopbac
 
 
 @pytest.mark.slow
+def test_a_start_that_ended_with_the_database_does_not_count(answered: Benchmark, loopback: Loopback) -> None:
+    run = start(answered, chat_judge(answered, loopback))
+    RunSlice.objects.update(
+        status="running",
+        starts_without_progress=turn.MAX_STARTS_WITHOUT_PROGRESS,
+        database_start=timezone.now() - timedelta(days=1000),
+    )
+    assert work(run).status == "finished"
+
+
+@pytest.mark.slow
 def test_a_fault_of_our_own_has_its_own_kind(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
