@@ -46,8 +46,9 @@ ONLY = [kind for kind in os.environ.get("CONSILIUM_CHAOS_KINDS", "").split(",") 
 LATENCY_S = 0.2
 OUTCOMES = ("met", "not_met", "cannot_assess")
 TOKEN = "t" * 32
-# Between two kills of one kind: `up` gives up after five ends of a process within a minute.
-SAME_KIND_AFTER_S = 16.0
+# Between two kills of one kind, drawn anew each time: `up` gives up after five ends of a process within a minute. Were
+# they evenly spaced, each sweep for lost work might come just before a kill, for as long as the kills go on.
+SAME_KIND_AFTER_S = (16.0, 32.0)
 # The goals are 5 s and 45 s on a machine that does nothing else; these only bound what the small size may take.
 MAX_GRADING_OUTAGE_S, MAX_JOB_OUTAGE_S = 90.0, 150.0
 
@@ -237,8 +238,10 @@ def test_kills_lose_no_save_and_no_verdict(
 
     watch = threading.Thread(target=watch_jobs, daemon=True)
     killed: list[tuple[str, float]] = []
-    killed_at: dict[str, float] = {}
-    order = list(ONLY or (KINDS if FULL or KILLS > 1 else SMALL[broker])) * KILLS
+    due_at: dict[str, float] = {}
+    moments = random.Random(SEED)
+    kinds = ONLY or (KINDS if FULL or KILLS > 1 else SMALL[broker])
+    order = [kind for _round in range(KILLS) for kind in moments.sample(kinds, len(kinds))]
     try:
         for grader in graders:
             grader.start()
@@ -250,11 +253,11 @@ def test_kills_lose_no_save_and_no_verdict(
             if site.live_runs() == 0:
                 begin("run")
                 begin("import")
-            wait_s = killed_at.get(kind, -SAME_KIND_AFTER_S) + SAME_KIND_AFTER_S - time.monotonic()
-            threading.Event().wait(max(wait_s, 0))
+            threading.Event().wait(max(due_at.get(kind, 0) - time.monotonic(), 0))
             pid = wait_until(lambda kind=kind: site.pid_of(kind), within_s=60, message=f"there is a {kind}")
             os.kill(pid, signal.SIGKILL)
-            killed_at[kind] = at = time.monotonic()
+            at = time.monotonic()
+            due_at[kind] = at + moments.uniform(*SAME_KIND_AFTER_S)
             killed.append((kind, at))
             wait_until(
                 lambda pid=pid, kind=kind: site.pid_of(kind) not in (0, pid),
