@@ -1,6 +1,6 @@
 """Whether saves wait for clients that hold connections: idle ones, slow headers, slow bodies.
 
-    .venv/bin/python bench/slow_clients.py [--seconds 120] [--idle 1000] [--headers 200] [--bodies 200]
+    .venv/bin/python bench/slow_clients.py [--seconds 120] [--idle 1000] [--headers 200] [--bodies 200] [--length 5000]
 
 Eight clients save a decision four times a second, first alone, then beside the held connections, then alone again. A
 held connection sends a byte a second of a header or of a body, or nothing; one that the server closes is opened again.
@@ -28,15 +28,15 @@ CLIENTS = 8
 SAVES_PER_S = 4
 HEADERS = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 BODY = b"POST /accounts/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-BODY += b"Content-Length: 5000\r\n\r\n"
+BODY += b"Content-Length: %d\r\n\r\n"
 
 
 class Held:
     """Connections that are held, in a thread."""
 
-    def __init__(self, port: int, *, idle: int, headers: int, bodies: int) -> None:
+    def __init__(self, port: int, *, idle: int, headers: int, bodies: int, length: int) -> None:
         self._port = port
-        self._kinds = [b""] * idle + [HEADERS] * headers + [BODY] * bodies
+        self._kinds = [b""] * idle + [HEADERS] * headers + [BODY % length] * bodies
         self._open: list[socket.socket | None] = [None] * len(self._kinds)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--idle", type=int, default=1000)
     parser.add_argument("--headers", type=int, default=200)
     parser.add_argument("--bodies", type=int, default=200)
+    parser.add_argument("--length", type=int, default=5000, help="of the bodies, in bytes")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     opens = 3 * (int(options.seconds * SAVES_PER_S) // CRITERIA + 2)
@@ -134,7 +135,9 @@ def main() -> None:
             p95 = {}
             saves.paced(5)
             for name in ("alone", "beside", "again"):
-                held = Held(PORT, idle=options.idle, headers=options.headers, bodies=options.bodies)
+                held = Held(
+                    PORT, idle=options.idle, headers=options.headers, bodies=options.bodies, length=options.length
+                )
                 with held.held() if name == "beside" else contextlib.nullcontext():
                     times = saves.paced(options.seconds)
                 p95[name] = 1000 * quantile(times, 0.95)

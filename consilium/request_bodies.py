@@ -9,7 +9,8 @@ as it takes. So here:
 - a long one is read by the application, which first looks whether its sender may send it. By then the request has a
   connection of the database, so places for these are fewer than connections in the pool;
 - a process reads at most `MAX_SHORT_READERS`, `MAX_MEDIUM_READERS` and `MAX_LONG_READERS` bodies of each kind at once,
-  so that those of one kind leave the places of the others. A further one is refused at once (503), unread;
+  so that those of one kind leave the places of the others, and those of one network address half of them. A further
+  one is refused at once (503), unread;
 - a body that ends before its length is refused (400): the first half of a form is not taken for the whole form.
 
 There is no limit of time: granian cannot end a read, and it stops the whole process if a request is answered while
@@ -24,10 +25,14 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from django.http import HttpRequest
+
+from consilium.logs import sender_address
+
 IN_MEMORY = 65_536
-# Clients spread unevenly over the processes: 200 slow bodies fit into the places of a single one.
-MAX_SHORT_READERS = 400
-MAX_MEDIUM_READERS = 40
+# Clients spread unevenly over the processes: 200 slow bodies of one address fit into a single one, and leave places.
+MAX_SHORT_READERS = 480
+MAX_MEDIUM_READERS = 48
 MAX_LONG_READERS = 4
 
 Environ = dict[str, Any]
@@ -56,14 +61,42 @@ class TooManyBodies(BodyRefused):
     text = b"Too many requests at once. Try again.\n"
 
 
-class BoundedBody(io.RawIOBase):
-    """A body of ``length`` bytes, which takes a place of ``readers`` when it is first read, until it is closed."""
+class Places:
+    """Places for ``number`` bodies that are read at once; those of one network address take at most half of them."""
 
-    def __init__(self, body: Body, length: int, readers: threading.Semaphore) -> None:
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._free_for: dict[str, int] = {}  # addresses that have a place
+        self._of_one_address = (number + 1) // 2
+        self._lock = threading.Lock()
+
+    def take(self, address: str) -> bool:
+        """Take a place, if there is one."""
+        with self._lock:
+            free = min(self._free, self._free_for.get(address, self._of_one_address))
+            if free > 0:
+                self._free -= 1
+                self._free_for[address] = self._free_for.get(address, self._of_one_address) - 1
+            return free > 0
+
+    def give_back(self, address: str) -> None:
+        """Give back a place."""
+        with self._lock:
+            self._free += 1
+            self._free_for[address] += 1
+            if self._free_for[address] == self._of_one_address:
+                del self._free_for[address]
+
+
+class BoundedBody(io.RawIOBase):
+    """A body of ``length`` bytes, which takes a place when it is first read, until it is closed."""
+
+    def __init__(self, body: Body, length: int, places: Places, address: str) -> None:
         super().__init__()
         self._body = body
         self._left = length
-        self._readers = readers
+        self._places = places
+        self._address = address
         self._has_place = False
         self.refused: BodyRefused | None = None
 
@@ -75,7 +108,7 @@ class BoundedBody(io.RawIOBase):
         if count == 0:
             return b""
         if not self._has_place:
-            if not self._readers.acquire(blocking=False):
+            if not self._places.take(self._address):
                 self.refused = TooManyBodies()
                 raise self.refused
             self._has_place = True
@@ -100,7 +133,7 @@ class BoundedBody(io.RawIOBase):
         """Give the place back."""
         if self._has_place:
             self._has_place = False
-            self._readers.release()
+            self._places.give_back(self._address)
         super().close()
 
 
@@ -113,9 +146,7 @@ def bound_bodies(
     max_long_readers: int = MAX_LONG_READERS,
 ) -> Application:
     """The application, with bodies of up to ``max_spooled`` bytes read before it is called, and few at once."""
-    short_readers = threading.BoundedSemaphore(max_short_readers)
-    medium_readers = threading.BoundedSemaphore(max_medium_readers)
-    long_readers = threading.BoundedSemaphore(max_long_readers)
+    short, medium, long = Places(max_short_readers), Places(max_medium_readers), Places(max_long_readers)
 
     def bounded(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         text = environ.get("CONTENT_LENGTH") or ""
@@ -124,7 +155,7 @@ def bound_bodies(
             return application(environ, start_response)  # without a length nothing is read
         if length <= max_spooled:
             return spooled(environ, start_response, length)
-        with BoundedBody(environ["wsgi.input"], length, long_readers) as body:
+        with BoundedBody(environ["wsgi.input"], length, long, _address_of(environ)) as body:
             environ["wsgi.input"] = body
             response = application(environ, start_response)
         if body.refused is None:
@@ -134,10 +165,11 @@ def bound_bodies(
         return _refuse(body.refused, start_response)
 
     def spooled(environ: Environ, start_response: StartResponse, length: int) -> Iterable[bytes]:
-        readers = short_readers if length <= IN_MEMORY else medium_readers
+        places = short if length <= IN_MEMORY else medium
+        address = _address_of(environ)
         with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
             try:
-                with BoundedBody(environ["wsgi.input"], length, readers) as body:
+                with BoundedBody(environ["wsgi.input"], length, places, address) as body:
                     while data := body.read(IN_MEMORY):
                         file.write(data)
             except BodyRefused as refused:
@@ -147,6 +179,12 @@ def bound_bodies(
             return application(environ, start_response)
 
     return bounded
+
+
+def _address_of(environ: Environ) -> str:
+    request = HttpRequest()
+    request.META = environ
+    return sender_address(request)
 
 
 def _refuse(refused: BodyRefused, start_response: StartResponse) -> list[bytes]:

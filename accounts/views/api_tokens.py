@@ -44,7 +44,8 @@ def api_tokens(request: SignedInRequest) -> HttpResponse:
     rows = list(access.own_tokens(request.user))
     for row in rows:
         row.benchmark_title = titles.get(row.benchmark, row.benchmark)  # type: ignore[attr-defined]
-        row.scope_words = ", ".join(str(ApiToken.Scope(scope).label) for scope in row.scopes)  # type: ignore[attr-defined]
+        scopes = [str(ApiToken.Scope(scope).label) for scope in row.scopes]
+        row.scope_words = ", ".join(scopes)  # type: ignore[attr-defined]
         row.is_live = services.is_live(row, at=at)  # type: ignore[attr-defined]
     context = {
         "form": form,

@@ -56,7 +56,7 @@ def pause_after(pauses: int) -> timedelta:
 
 
 def database_start() -> datetime:
-    """When PostgreSQL was started."""
+    """When PostgreSQL was started; a recovery from the crash of one of its processes does not change that."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_postmaster_start_time()")
         return cursor.fetchone()[0]
@@ -66,7 +66,8 @@ def starts_that_count(starts: int, *, before: datetime | None, now: datetime) ->
     """The starts in a row without a result.
 
     The last of them does not count if PostgreSQL was started at ``before`` then, and has been started again since: such
-    a turn ends because nothing can be stored, whatever its work is.
+    a turn ends because nothing can be stored, whatever its work is. One that ended with the connection alone counts, as
+    the end of a worker does.
     """
     return max(0, starts - 1) if before is not None and before != now else starts
 

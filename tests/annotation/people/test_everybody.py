@@ -57,10 +57,8 @@ def test_everybody_is_in_one_list_with_roles_states_and_languages(
     in_chinese = admin.get(f"{base}/all/").content.decode()
     assert "英语、德语" in in_chinese
     answer = admin.get(f"{base}/all.csv")
-    rows = {
-        row["email"]: row
-        for row in csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode()))  # type: ignore[attr-defined]
-    }
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    rows = {row["email"]: row for row in csv.DictReader(io.StringIO(text))}
     assert (rows[workshop.admin.email]["role"], rows[workshop.admin.email]["group"]) == ("admin", "")
     assert rows[workshop.checker.email]["languages"] == "en de"
     assert rows["ned@example.org"]["state"] == "invited"
