@@ -1,4 +1,4 @@
-"""How long a page of the trail of changes takes beside 200,000 events; see `test_measure` for how to run it."""
+"""How long a page of the trail of changes takes beside 200,000 events of 5,000 people; `test_measure` says how to run it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 import pytest
 
 EVENTS = 200_000
+ACCOUNTS = 5000
 
 
 @pytest.mark.django_db
@@ -14,7 +15,7 @@ EVENTS = 200_000
 @pytest.mark.parametrize("days", [0, 60])
 @pytest.mark.parametrize("whose", ["its own", "of another benchmark"])
 def test_measure(whose: str, days: int) -> None:
-    """``pytest -q -s bench/trail.py``: prints milliseconds for the page without a filter, by subject, and older.
+    """``pytest -q -s bench/trail.py``: prints milliseconds for the page without a filter, by subject, older, and by person.
 
     The events end ``days`` ago. Those of another benchmark lie before 2,000 of the benchmark's own.
     """
@@ -22,9 +23,12 @@ def test_measure(whose: str, days: int) -> None:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
+    from accounts.models import User
     from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
 
-    ada = UserFactory()
+    ada = UserFactory(name="Ada Admin", email="ada@example.org")
+    UserFactory(name="Nora Newcomer")
+    others = User.objects.bulk_create(UserFactory.build_batch(ACCOUNTS, password=""))
     benchmark = BenchmarkFactory(slug="cardio", admin=ada)
     group = ExpertGroupFactory(benchmark=benchmark)
     parts = [("1 minute", group, days, EVENTS // 2), ("0", group, days, EVENTS // 2)]
@@ -35,10 +39,11 @@ def test_measure(whose: str, days: int) -> None:
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO annotation_membershipevent (pgh_created_at, pgh_label, pgh_obj_id, id, group_id, user_id, "
-                "role, active, capacity, withheld_reason, created_at) "
+                "role, active, capacity, withheld_reason, created_at, pgh_context) "
                 f"SELECT now() - interval '{ago} days' - n * interval '{spread}', 'insert', n, n, %s, %s, 'annotator', "
-                "true, NULL, '', now() FROM generate_series(1, %s) AS n",
-                [owner.pk, ada.pk, number],
+                "true, NULL, '', now(), jsonb_build_object('url', '/', 'user', "
+                "CASE WHEN n %% 100 = 0 THEN %s ELSE %s + n %% %s END) FROM generate_series(1, %s) AS n",
+                [owner.pk, ada.pk, ada.pk, others[0].pk, ACCOUNTS, number],
             )
             cursor.execute("ANALYZE annotation_membershipevent")
     client = Client()
@@ -52,6 +57,10 @@ def test_measure(whose: str, days: int) -> None:
         f"{page}?subject=roles",
         f"{page}?before={older}",
         f"{page}?until=2026-06-01T00:00",
+        f"{page}?person=example",  # all accounts
+        f"{page}?person=ada@",  # who made every hundredth change
+        f"{page}?person=newcomer",  # who made none
+        f"{page}?subject=roles&person=newcomer",
         "/api/v1/benchmarks/cardio/changes/",
     ):
         times = []

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import BigIntegerField, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
+from django.db.models.functions import Cast
+from django.db.models.lookups import In
 
 from accounts.models import User
 from operations.keyset import EPOCH, MICROSECOND
@@ -18,7 +21,6 @@ from rubrics.models import AuthoringRole, Benchmark
 
 # Of these there are millions of events: a page has them only where its reader chooses them.
 ONLY_IF_CHOSEN = frozenset({"decisions", "verdicts"})
-MAX_PEOPLE = 50  # that a search for a person may mean
 MAX_DIGITS = 18
 # A page looks back this far, and further only where it is not full: in a busy table, it does not pass over all that
 # others changed, for few changes long ago.
@@ -90,8 +92,10 @@ def narrowed(trail: Trail, chosen: Mapping[str, Any]) -> Trail:
     kinds = tuple(kind for kind in trail.kinds if chosen.get("subject") in {"", None, kind.subject})
     condition = Q()
     if person := (chosen.get("person") or "").strip():
-        people = User.objects.filter(Q(name__icontains=person) | Q(email__icontains=person)).order_by("pk")
-        condition &= Q(pgh_context__user__in=list(people.values_list("pk", flat=True)[:MAX_PEOPLE]))
+        people = User.objects.filter(Q(name__icontains=person) | Q(email__icontains=person))
+        # As numbers, so that PostgreSQL may look up the account of each event while it reads the newest ones.
+        actor = Cast(KeyTextTransform("user", "pgh_context"), BigIntegerField())
+        condition &= Q(In(actor, people.values("pk")))
     if since := chosen.get("since"):
         condition &= Q(pgh_created_at__gte=since)
     if until := chosen.get("until"):

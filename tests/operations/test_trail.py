@@ -8,6 +8,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import pghistory
 import pytest
 from django.apps import apps
 from django.db import connection
@@ -15,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import SecurityEvent
+from accounts.models import SecurityEvent, User
 from accounts.services import person_of
 from operations.trail.kinds import FIELDS, LEFT_OUT, OF_BENCHMARKS, OF_SERVER, SERVER_SUBJECTS, SUBJECTS
 from operations.trail.selectors import all_changes, changes_before, trail_of_benchmark
@@ -23,7 +24,7 @@ from operations.trail.words import NAMES
 from rubrics.models import Benchmark
 from rubrics.services import grant_role, withdraw_role
 from tests.annotation.conftest import build_workshop
-from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, decide
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory, decide, token_of
 
 pytestmark = pytest.mark.django_db
 
@@ -124,6 +125,33 @@ def test_filters_and_the_file(client: Client, cardio: Benchmark) -> None:
     for query in ("subject=accounts", "since=tomorrow", "since=2026-03-02&until=2026-03-01"):
         assert client.get(f"/b/cardio/records/changes/?{query}").status_code == 422
         assert client.get(f"/b/cardio/records/changes.csv?{query}").status_code == 422
+
+
+@pytest.mark.slow
+def test_a_filter_by_person_has_the_changes_of_all_whom_its_text_names(client: Client, cardio: Benchmark) -> None:
+    # Accounts that never changed anything here come first, and take the place of nobody.
+    User.objects.bulk_create(UserFactory.build_batch(60, name="Dr. Elsewhere", password=""))
+    authors = User.objects.bulk_create(
+        [UserFactory.build(name=f"Dr. Here {number:02}", password="") for number in range(51)]
+    )
+    for author in authors:
+        with pghistory.context(user=author.pk, url="/"):
+            ExpertGroupFactory(benchmark=cardio)
+    names = [author.name for author in authors]
+    page, file, api = (
+        "/b/cardio/records/changes/?person=dr.",
+        "/b/cardio/records/changes.csv?person=dr.",
+        "/api/v1/benchmarks/cardio/changes/?person=dr.&limit=100",
+    )
+    first = client.get(page).context
+    second = client.get(f"{page}&before={first['older']}").context
+    assert sorted(row["by"] for row in [*first["changes"], *second["changes"]]) == names
+    assert sorted(row["by"] for row in rows_of(client.get(file))) == names
+    key = token_of(cardio.roles.get().user, "admin")
+    answer = client.get(api, headers={"Authorization": f"Bearer {key}"}).json()
+    assert sorted(row["by"] for row in answer["results"]) == names
+    (row,) = client.get("/b/cardio/records/changes/?person=here+50").context["changes"]
+    assert row["by"] == "Dr. Here 50"
 
 
 @pytest.mark.slow
