@@ -1,4 +1,4 @@
-"""How long a page of the trail of changes takes beside 200,000 events of 5,000 people; `test_measure` says how to run it."""
+"""How long a page of the trail of changes takes beside 200,000 events of 5,000 people; see `test_measure` to run it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACCOUNTS = 5000
 @pytest.mark.parametrize("days", [0, 60])
 @pytest.mark.parametrize("whose", ["its own", "of another benchmark"])
 def test_measure(whose: str, days: int) -> None:
-    """``pytest -q -s bench/trail.py``: prints milliseconds for the page without a filter, by subject, older, and by person.
+    """``pytest -q -s bench/trail.py``: prints milliseconds for the page, for an older one, and with filters.
 
     The events end ``days`` ago. Those of another benchmark lie before 2,000 of the benchmark's own.
     """

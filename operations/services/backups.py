@@ -251,15 +251,17 @@ def delete_replaced(*, at: datetime) -> list[str]:
     """Delete the files of `BACKUP_DIR` that need not be kept, and parts that lost workers left; names of the files.
 
     Kept are the newest of each of the last `BACKUP_KEEP_DAYS` days, and of each of the last `BACKUP_KEEP_WEEKS` weeks,
-    that have one. Files of which there is no row are never deleted. The file of a worker that was lost during its test
-    is complete, and counts as the others.
+    that have one. Files of which there is no row, and those that a command named (`back_up_to_file`), are never
+    deleted, and take the place of none. The file of a worker that was lost during its test is complete, and counts as
+    the others.
     """
     folder = Path(settings.BACKUP_DIR)
     is_complete = Q(status=JobStatus.DONE) | Q(status=JobStatus.FAILED) & ~Q(sha256="")
+    is_job = Q(heartbeat_at__isnull=False)  # each claim writes one; no job makes the file that a command names
     rows = [
         row
-        for row in Backup.objects.filter(is_complete, deleted_at=None).order_by("-finished_at")
-        if Path(row.file).parent == folder and Path(row.file).name.startswith("consilium-")
+        for row in Backup.objects.filter(is_complete, is_job, deleted_at=None).order_by("-finished_at")
+        if Path(row.file).parent == folder
     ]
     days: dict[Any, Backup] = {}
     weeks: dict[Any, Backup] = {}

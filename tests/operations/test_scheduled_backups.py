@@ -54,9 +54,8 @@ def good(at: datetime, folder: Path, **values: Any) -> Backup:
     folder.mkdir(exist_ok=True)
     path = folder / f"consilium-{at:%Y%m%dT%H%M%SZ}.tar"
     path.write_text("x")
-    return Backup.objects.create(
-        source="schedule", status="done", created_at=at, started_at=at, finished_at=at, file=str(path), size=1, **values
-    )
+    times = {"created_at": at, "started_at": at, "heartbeat_at": at, "finished_at": at}
+    return Backup.objects.create(source="schedule", status="done", **times, file=str(path), size=1, **values)
 
 
 @pytest.mark.django_db
@@ -221,6 +220,21 @@ def test_the_newest_of_seven_days_and_four_weeks_are_kept(folder: Path) -> None:
     assert Backup.objects.filter(deleted_at=None).count() == 9
     backups.delete_replaced(at=NIGHT)
     assert Backup.objects.filter(deleted_at=None).count() == 9
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_somebody_named_is_never_deleted_and_takes_no_place(folder: Path, settings: Any) -> None:
+    settings.BACKUP_KEEP_DAYS, settings.BACKUP_KEEP_WEEKS, settings.BACKUP_TEST_DAYS = 1, 0, 0
+    scheduled = Path(backups.back_up_to_folder(clock=timezone.now).file)
+    mine = [folder / "consilium-before-upgrade.tar", folder / "consilium-20260101T000000Z.tar"]
+    for path in mine:  # newer than the one of the schedule, on the same day
+        call_command("backup", str(path), stdout=io.StringIO())
+    assert backups.delete_replaced(at=timezone.now()) == []
+    newer = Path(backups.back_up_to_folder(clock=lambda: timezone.now() + timedelta(days=1)).file)
+    assert sorted(folder.iterdir()) == sorted([*mine, newer])
+    assert Backup.objects.get(file=str(scheduled)).deleted_at is not None
+    assert Backup.objects.exclude(file=str(scheduled)).filter(deleted_at=None).count() == 3
 
 
 @pytest.mark.slow
