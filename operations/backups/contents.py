@@ -19,8 +19,9 @@ SECURITY_LOG, USERS = "accounts_securityevent", "accounts_user"
 
 Tables = dict[str, dict[str, Any]]
 
-# Other processes write it all the time, and nothing is lost with it: it is left out.
-CACHE = "consilium_cache"
+# Tables whose rows a backup leaves out. The cache: nothing is lost with it. Sessions: some may be ended after the
+# backup, and none may open again, also where a restore is stopped in the middle.
+EMPTIED = ("consilium_cache", "accounts_usersession")
 
 # The text of a value depends on these settings of the session.
 SETTINGS = {
@@ -41,7 +42,7 @@ FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
-WHERE c.relkind IN ('r', 'p') AND c.relname <> %s
+WHERE c.relkind IN ('r', 'p') AND c.relname <> ALL (%s)
 GROUP BY c.oid, c.relname ORDER BY c.relname COLLATE "C"
 """
 
@@ -56,7 +57,7 @@ def read_tables(connection: psycopg.Connection[Any], progress: Callable[[str], N
     tables: Tables = {}
     # A cursor of its own: Django's binds values in the client, which COPY does not know.
     with psycopg.Cursor(connection) as cursor:
-        for name, key, is_event in cursor.execute(TABLES, [CACHE]).fetchall():
+        for name, key, is_event in cursor.execute(TABLES, [[*EMPTIED]]).fetchall():
             if progress is not None:
                 progress(name)
             digest, rows = hashlib.sha256(), 0
@@ -73,7 +74,7 @@ def read_tables(connection: psycopg.Connection[Any], progress: Callable[[str], N
 def summary(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The figures that people compare: accounts, trail, and one digest for scores, people and trail each."""
     trail = {name: table for name, table in tables.items() if table["trail"]}
-    rest = {name: table for name, table in tables.items() if name not in trail}
+    rest = {name: table for name, table in tables.items() if name not in trail and name not in EMPTIED}
     return {
         "users": tables.get(USERS, {}).get("rows", 0),
         "trail_rows": sum(table["rows"] for table in trail.values()),
@@ -87,7 +88,7 @@ def summary(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def differences(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The names of tables that are missing, new, or hold other rows."""
-    names = {*before, *after} - {CACHE}  # files of earlier versions have it
+    names = {*before, *after}.difference(EMPTIED)  # files of earlier versions have them
     return sorted(name for name in names if before.get(name) != after.get(name))
 
 

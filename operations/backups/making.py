@@ -168,7 +168,8 @@ def _snapshot() -> Iterator[tuple[psycopg.Connection[Any], str]]:
 
 def _dump(writer: ArchiveWriter, tools: programs.Programs, snapshot: str, say: Say) -> None:
     say("Dumping the database …")
-    command = [tools.path("pg_dump"), "--format=custom", "--no-password", f"--snapshot={snapshot}"]
+    emptied = [f"--exclude-table-data=public.{name}" for name in contents.EMPTIED]
+    command = [tools.path("pg_dump"), "--format=custom", "--no-password", f"--snapshot={snapshot}", *emptied]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(

@@ -64,13 +64,13 @@ def restore(*, path: Path, say: Say) -> Restored:
         except BaseException:
             _remove_files(archive.manifest, root)
             raise
-        with _data_is_there("SECRET_KEY could not be written"):
+        with data_is_there("SECRET_KEY could not be written"):
             secret_key = _keep_secret_key(archive) if manifest["with_secret_key"] else None
     say("Comparing …")
-    with _data_is_there("the comparison with the backup failed"), open_session() as session:
+    with data_is_there("the comparison with the backup failed"), open_session() as session:
         tables = contents.read_tables(session, Progress(say, "Comparing {}").name)
     say("Bringing the tables up to date …")
-    with _data_is_there("the migrations failed"):
+    with data_is_there("the migrations failed"):
         call_command("migrate", verbosity=0, interactive=False)
     return Restored(
         manifest, contents.summary(tables), contents.differences(manifest["tables"], tables), files, secret_key
@@ -203,7 +203,7 @@ def _restore_database(archive: Archive, tools: programs.Programs, *, database: s
 
 
 @contextmanager
-def _data_is_there(what: str) -> Iterator[None]:
+def data_is_there(what: str) -> Iterator[None]:
     """Say of a failure after the data came in that it is there, and what to do."""
     try:
         yield
@@ -215,8 +215,7 @@ def _data_is_there(what: str) -> Iterator[None]:
         )
         raise BackupError(
             f"The data is in the database and in {settings.MEDIA_ROOT}, but {what}: {error}. "
-            f"Start nothing on it: sessions that had ended would open again. Repair the cause, {place}, and run the "
-            "restore again."
+            f"Start nothing on it: the restore has not ended. Repair the cause, {place}, and run the restore again."
         ) from error
 
 

@@ -174,27 +174,25 @@ def keep_test(*, sha256: str, differences: list[str], error: str, at: datetime) 
 
 
 @dataclass(frozen=True, slots=True)
-class CameBack:
-    """What a restored database lets in again, some of which may have ended after the backup was made."""
+class AccessToCheck:
+    """How much gives access in a restored database; some of it may have ended after the backup was made."""
 
-    sessions_ended: int
     tokens: int
     key_grants: int
     active_accounts: int
 
 
 @transaction.atomic
-def after_restore(*, at: datetime, values: dict[str, Any]) -> CameBack:
+def after_restore(*, at: datetime, values: dict[str, Any]) -> AccessToCheck:
     """In the restored database: end all sessions, forget the backups that were being made, and record the restore.
 
-    A session may have been ended after the backup. In a backup that a worker made, its own row says that it is being
-    made: it did not fail, and must not be in the way of the backup of today.
+    Files of earlier versions hold sessions, and one may have been ended after the backup. In a backup that a worker
+    made, its own row says that it is being made: it did not fail, and must not be in the way of the backup of today.
     """
-    ended, _by_model = UserSession.objects.all().delete()
+    UserSession.objects.all().delete()
     Backup.objects.filter(status__in=OPEN).delete()
     security_log.record("backup_restored", at=at, **values)
-    return CameBack(
-        sessions_ended=ended,
+    return AccessToCheck(
         tokens=ApiToken.objects.filter(revoked_at=None, expires_at__gt=at).count(),
         key_grants=KeyGrant.objects.count(),
         active_accounts=User.objects.filter(is_active=True).count(),

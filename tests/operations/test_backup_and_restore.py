@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -98,6 +99,11 @@ def back_up(path: Path, **options: Any) -> str:
     return output.getvalue()
 
 
+def open_session(user: User) -> None:
+    expire_date = timezone.now() + timedelta(days=1)
+    UserSession.objects.create(session_key="s" * 32, user=user, expire_date=expire_date)
+
+
 def manifest_of(path: Path) -> dict[str, Any]:
     with tarfile.open(path) as tar:
         stream = tar.extractfile("manifest.json")
@@ -115,8 +121,7 @@ def test_restores_scores_sign_ins_trail_and_files(study: Workshop, elsewhere: El
     path = tmp_path / "one.tar"
     before = scores_of(call_command, study.benchmark.slug, rater, tmp_path / "before")
     owner = User.objects.get(email="owner@example.org")
-    # A session that may be ended after the backup.
-    UserSession.objects.create(session_key="s" * 32, user=owner, expire_date=timezone.now() + timedelta(days=1))
+    open_session(owner)  # it may be ended after the backup
     token_of(owner)
     grant_key(name="EXAMPLE_API_KEY", benchmark=None, by=None, at=timezone.now())
     accounts = User.objects.filter(is_active=True).count()
@@ -131,7 +136,7 @@ def test_restores_scores_sign_ins_trail_and_files(study: Workshop, elsewhere: El
     restored = elsewhere.run("restore", str(path))
     assert restored.returncode == 0, restored.stdout + restored.stderr
     assert "Every table is as in the backup" in restored.stdout
-    assert "1 sessions were ended" in restored.stdout
+    assert "No session is open: people sign in again" in restored.stdout
     assert f"check 1 API tokens, 1 grants of keys of endpoints, and {accounts} active accounts" in restored.stdout
     assert "SECRET_KEY was not in the file" in restored.stdout
 
@@ -165,11 +170,10 @@ def test_restores_scores_sign_ins_trail_and_files(study: Workshop, elsewhere: El
 def test_the_order_of_rows_is_that_of_code_points_on_every_server() -> None:
     # The embedded server knows no language: that the order is named is all that can be seen on it.
     with making.open_session() as session:
-        keys = {name: key for name, key, _is_event in session.execute(contents.TABLES, [contents.CACHE]).fetchall()}
+        keys = {name: key for name, key, _is_event in session.execute(contents.TABLES, [[*contents.EMPTIED]])}
     assert keys["operations_partstate"] == 'name COLLATE "C"'
-    assert keys["accounts_usersession"] == 'session_key COLLATE "C"'
     assert keys["accounts_user"] == "id"
-    assert "consilium_cache" not in keys
+    assert not {"consilium_cache", "accounts_usersession"} & keys.keys()
 
 
 def test_a_failure_after_the_data_came_in_says_that_it_is_there(
@@ -185,6 +189,59 @@ def test_a_failure_after_the_data_came_in_says_that_it_is_there(
     assert "Start nothing on it" in failed.stderr and f"empty the database {elsewhere.name}" in failed.stderr
     assert settings.SECRET_KEY not in failed.stdout + failed.stderr
     assert elsewhere.tables() > 100
+
+
+def test_a_failure_to_record_the_restore_says_what_to_do(study: Workshop, elsewhere: Elsewhere, tmp_path: Path) -> None:
+    path = tmp_path / "one.tar"
+    with connection.cursor() as cursor:
+        # A rule of the restored database is in the way of the last line.
+        cursor.execute("ALTER TABLE accounts_securityevent ADD CONSTRAINT refuses CHECK (kind <> 'backup_restored')")
+        try:
+            back_up(path)
+        finally:
+            cursor.execute("ALTER TABLE accounts_securityevent DROP CONSTRAINT refuses")
+    failed = elsewhere.run("restore", str(path))
+    assert failed.returncode == 1
+    assert "The data is in the database" in failed.stderr and "the restore could not be recorded" in failed.stderr
+    assert "Start nothing on it" in failed.stderr and f"empty the database {elsewhere.name}" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_no_session_opens_again_where_a_restore_is_killed(
+    study: Workshop, elsewhere: Elsewhere, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.tar"
+    open_session(User.objects.get(email="owner@example.org"))
+    back_up(path)
+    command = [sys.executable, "manage.py", "restore", str(path)]
+    with subprocess.Popen(command, cwd=ROOT, env=elsewhere.environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Comparing"):
+                break
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    with elsewhere.session() as session:
+        row = session.execute("SELECT (SELECT count(*) FROM accounts_user), count(*) FROM accounts_usersession")
+        assert row.fetchone() == (User.objects.count(), 0)
+    again = elsewhere.run("restore", str(path))
+    assert again.returncode == 1 and f"The database {elsewhere.name} is not empty" in again.stderr
+
+
+def test_sessions_in_a_file_of_an_earlier_version_are_ended(
+    study: Workshop, elsewhere: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one.tar"
+    open_session(User.objects.get(email="owner@example.org"))
+    monkeypatch.setattr(contents, "EMPTIED", ("consilium_cache",))
+    back_up(path)
+    monkeypatch.undo()
+    assert manifest_of(path)["tables"]["accounts_usersession"]["rows"] == 1
+    restored = elsewhere.run("restore", str(path))
+    assert restored.returncode == 0, restored.stdout + restored.stderr
+    assert "the backup had" not in restored.stdout  # the digest of the accounts is without sessions
+    with elsewhere.session() as session:
+        assert session.execute("SELECT count(*) FROM accounts_usersession").fetchone() == (0,)
 
 
 def test_the_secret_key_comes_only_if_asked_for(study: Workshop, elsewhere: Elsewhere, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from consilium.core.errors import DomainError
-from operations.backups import restoring
+from operations.backups import contents, restoring
 from operations.services import backups
 
 
@@ -31,12 +31,13 @@ class Command(BaseCommand):
         """Restore, and say what is there now."""
         try:
             restored = restoring.restore(path=file, say=self._say)
+            manifest = restored.manifest
+            values = {"made_at": manifest["made_at"], "same": not restored.differences}
+            with restoring.data_is_there("the restore could not be recorded"):
+                to_check = backups.after_restore(at=timezone.now(), values=values)
         except DomainError as error:
             raise CommandError(str(error)) from error
-        manifest, before, after = restored.manifest, restored.manifest["summary"], restored.summary
-        came_back = backups.after_restore(
-            at=timezone.now(), values={"made_at": manifest["made_at"], "same": not restored.differences}
-        )
+        before, after = contents.summary(manifest["tables"]), restored.summary
         self._say(f"Restored the backup of {manifest['made_at'][:16]} UTC, version {manifest['version']}:")
         for name, words in (
             ("users", "accounts"),
@@ -52,10 +53,10 @@ class Command(BaseCommand):
         self._say(f"  uploaded files: {restored.files}")
         self._say_about_the_key(restored.secret_key)
         self._say(
-            f"{came_back.sessions_ended} sessions were ended: people sign in again, with the same password and second "
-            "step. Everything else is as it was at the time of the backup. What was ended later is valid again: check "
-            f"{came_back.tokens} API tokens, {came_back.key_grants} grants of keys of endpoints, and "
-            f"{came_back.active_accounts} active accounts."
+            "No session is open: people sign in again, with the same password and second step. Everything else is as "
+            "it was at the time of the backup. What was ended later is valid again: check "
+            f"{to_check.tokens} API tokens, {to_check.key_grants} grants of keys of endpoints, and "
+            f"{to_check.active_accounts} active accounts."
         )
         if restored.differences:
             raise CommandError(f"These tables differ from the backup: {', '.join(restored.differences)}.")
