@@ -75,7 +75,8 @@ def make_token(
     ``benchmark`` is the slug of the only benchmark that the token opens. The caller has checked that ``user`` has
     access to it; else the token opens nothing. ``by`` is None for a command of the server.
     """
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # two requests at once count one after the other
+    # Two requests at once count one after the other, and whoever was deactivated meanwhile gets none.
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_active:
         raise DomainError(_("This account is deactivated, so it may not have API tokens."))
     if not may_make_tokens(user):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
@@ -22,6 +23,7 @@ from accounts.notices import words_of
 from accounts.services import api_tokens
 from tests.accounts.second_step_tools import kept_fields, let_time_pass
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory, token_of
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 PAGE = "/profile/api-tokens/"
@@ -135,6 +137,31 @@ def test_nobody_has_more_than_twenty_tokens_that_work(signed: Client, person: Us
     assert "There are already 20 API tokens. Revoke one first." in refused.content.decode()
     api_tokens.revoke_token(token=ApiToken.objects.latest("pk"), by=person, at=timezone.now())
     assert signed.post(PAGE, READ_FOR_A_MONTH).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_deactivated_at_the_same_moment_gets_no_token(signed: Client, person: User) -> None:
+    def ask() -> Any:
+        try:
+            return signed.post(PAGE, READ_FOR_A_MONTH)
+        finally:
+            connection.close()
+
+    def is_waiting() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            )
+            return bool(cursor.fetchone()[0])
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            User.objects.filter(pk=person.pk).update(is_active=False)
+            answer = pool.submit(ask)
+            wait_until(is_waiting, message="the request waits for this transaction")
+        assert answer.result().status_code == 422
+    assert "This account is deactivated" in answer.result().content.decode()
+    assert not ApiToken.objects.exists()
 
 
 def test_the_database_refuses_what_no_token_may_be(person: User) -> None:
