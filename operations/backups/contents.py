@@ -21,7 +21,7 @@ Tables = dict[str, dict[str, Any]]
 
 # Tables whose rows a backup leaves out. The cache: nothing is lost with it. Sessions: some may be ended after the
 # backup, and none may open again, also where a restore is stopped in the middle.
-EMPTIED = ("consilium_cache", "accounts_usersession")
+WITHOUT_ROWS = ("consilium_cache", "accounts_usersession")
 
 # The text of a value depends on these settings of the session.
 SETTINGS = {
@@ -57,7 +57,7 @@ def read_tables(connection: psycopg.Connection[Any], progress: Callable[[str], N
     tables: Tables = {}
     # A cursor of its own: Django's binds values in the client, which COPY does not know.
     with psycopg.Cursor(connection) as cursor:
-        for name, key, is_event in cursor.execute(TABLES, [[*EMPTIED]]).fetchall():
+        for name, key, is_event in cursor.execute(TABLES, [[*WITHOUT_ROWS]]).fetchall():
             if progress is not None:
                 progress(name)
             digest, rows = hashlib.sha256(), 0
@@ -74,7 +74,7 @@ def read_tables(connection: psycopg.Connection[Any], progress: Callable[[str], N
 def summary(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The figures that people compare: accounts, trail, and one digest for scores, people and trail each."""
     trail = {name: table for name, table in tables.items() if table["trail"]}
-    rest = {name: table for name, table in tables.items() if name not in trail and name not in EMPTIED}
+    rest = {name: table for name, table in tables.items() if name not in trail and name not in WITHOUT_ROWS}
     return {
         "users": tables.get(USERS, {}).get("rows", 0),
         "trail_rows": sum(table["rows"] for table in trail.values()),
@@ -88,7 +88,7 @@ def summary(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def differences(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The names of tables that are missing, new, or hold other rows."""
-    names = {*before, *after}.difference(EMPTIED)  # files of earlier versions have them
+    names = {*before, *after}.difference(WITHOUT_ROWS)  # files of earlier versions have them
     return sorted(name for name in names if before.get(name) != after.get(name))
 
 

@@ -168,8 +168,8 @@ def _snapshot() -> Iterator[tuple[psycopg.Connection[Any], str]]:
 
 def _dump(writer: ArchiveWriter, tools: programs.Programs, snapshot: str, say: Say) -> None:
     say("Dumping the database …")
-    emptied = [f"--exclude-table-data=public.{name}" for name in contents.EMPTIED]
-    command = [tools.path("pg_dump"), "--format=custom", "--no-password", f"--snapshot={snapshot}", *emptied]
+    exclusions = [f"--exclude-table-data=public.{name}" for name in contents.WITHOUT_ROWS]
+    command = [tools.path("pg_dump"), "--format=custom", "--no-password", f"--snapshot={snapshot}", *exclusions]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(

@@ -134,7 +134,7 @@ def _page(
     scope: str | None,
 ) -> Response:
     """A page of what the filters leave; where ``scope`` is not None, the first one is on record there."""
-    rows = selectors.filtered(rows, checked(filters))
+    rows = selectors.filter_events(rows, checked(filters))
     size, place = Pages().get_limit(request), cursor_of(request, keyset.place_of)
     if place is None and scope is not None:
         at = timezone.now()

@@ -52,7 +52,7 @@ def people_of_this_benchmark_alone(benchmark: Benchmark) -> QuerySet[User]:
     return rows.filter(parts)
 
 
-def filtered(rows: QuerySet[SecurityEvent], chosen: Mapping[str, Any]) -> QuerySet[SecurityEvent]:
+def filter_events(rows: QuerySet[SecurityEvent], chosen: Mapping[str, Any]) -> QuerySet[SecurityEvent]:
     """The rows that the cleaned fields of a form of `operations.security_log.forms` leave."""
     if group := chosen.get("group"):
         rows = rows.filter(kind__in=kinds_of(group))

@@ -102,7 +102,7 @@ def activity_file(request: SignedInRequest, form: str) -> HttpResponseBase:
     filters = OwnFilters(request.GET)
     if not filters.is_valid():
         return activity(request)
-    rows = selectors.filtered(selectors.log_of_person(request.user, timezone.now()), filters.cleaned_data)
+    rows = selectors.filter_events(selectors.log_of_person(request.user, timezone.now()), filters.cleaned_data)
     return FILES[form]("account-activity", keyset.all_rows(rows), COLUMNS)
 
 
@@ -118,7 +118,7 @@ def _page(
     rows: QuerySet[SecurityEvent],
     context: dict[str, Any],
 ) -> HttpResponse:
-    rows = selectors.filtered(rows, filters.cleaned_data) if filters.is_valid() else rows.none()
+    rows = selectors.filter_events(rows, filters.cleaned_data) if filters.is_valid() else rows.none()
     place = keyset.place_of(request.GET.get("before", ""))
     page = keyset.page_before(rows, place, size=PAGE_SIZE)
     query = request.GET.copy()
@@ -148,4 +148,6 @@ def _file(
     record_export(
         what="security_log", file_format=form, filters=filters, scope=scope, by=request.user, at=at, request=request
     )
-    return FILES[form](name, keyset.all_rows(selectors.filtered(rows, filters.cleaned_data).filter(at__lt=at)), columns)
+    return FILES[form](
+        name, keyset.all_rows(selectors.filter_events(rows, filters.cleaned_data).filter(at__lt=at)), columns
+    )

@@ -18,7 +18,14 @@ from operations.security_log.api import record_read
 from operations.trail.files import rows_of
 from operations.trail.forms import ServerTrailFilters, TrailFilters
 from operations.trail.kinds import OF_BENCHMARKS, OF_SERVER, subjects_of
-from operations.trail.selectors import Trail, changes_before, narrowed, place_of, trail_of_benchmark, trail_of_server
+from operations.trail.selectors import (
+    Trail,
+    changes_before,
+    narrow_trail,
+    place_of,
+    trail_of_benchmark,
+    trail_of_server,
+)
 from rubrics.access import get_administered_benchmark
 
 if TYPE_CHECKING:
@@ -100,7 +107,7 @@ def server_changes(request: Request) -> Response:
 def _page(
     request: Request, filters: TrailFilters, trail: Trail, serializer: type[RecordedChangeSerializer], *, scope: str
 ) -> Response:
-    shown = narrowed(trail, checked(filters))
+    shown = narrow_trail(trail, checked(filters))
     size, place, at = Pages().get_limit(request), cursor_of(request, place_of), timezone.now()
     if place is None:
         record_read(request, what="trail", filters=filters, scope=scope, at=at)

@@ -68,11 +68,11 @@ class TrailKind:
         return apps.get_model(self.model)
 
     @property
-    def related(self) -> list[str]:
-        """What is read together with the events, for the names of their objects."""
-        behind = [f"{path}__candidate" for path in self.parts if path.rpartition("__")[2] == "response"]
-        behind += [f"{path}__judge" for path in self.parts if path == "run"]
-        return [*self.parts, *behind]
+    def joins(self) -> list[str]:
+        """Paths to what is read together with the events, for the names of their objects."""
+        candidates = [f"{path}__candidate" for path in self.parts if path.rpartition("__")[2] == "response"]
+        judges = [f"{path}__judge" for path in self.parts if path == "run"]
+        return [*self.parts, *candidates, *judges]
 
     def of_benchmark(self, benchmark: Benchmark, groups: Sequence[int]) -> Q:
         """The events that belong to ``benchmark``, whose expert groups are ``groups``.

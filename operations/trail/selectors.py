@@ -87,7 +87,7 @@ def trail_of_server() -> Trail:
     return Trail(OF_SERVER, conditions)
 
 
-def narrowed(trail: Trail, chosen: Mapping[str, Any]) -> Trail:
+def narrow_trail(trail: Trail, chosen: Mapping[str, Any]) -> Trail:
     """The trail that the cleaned fields of `operations.trail.forms.TrailFilters` leave."""
     kinds = tuple(kind for kind in trail.kinds if chosen.get("subject") in {"", None, kind.subject})
     condition = Q()
@@ -189,7 +189,7 @@ def _changes(trail: Trail, heads: Sequence[tuple[TrailKind, int]]) -> list[Chang
     for kind, pks in by_kind.items():
         model = kind.events
         before = model.objects.filter(pgh_obj_id=OuterRef("pgh_obj_id"), pgh_id__lt=OuterRef("pgh_id"))
-        rows = model.objects.filter(pk__in=pks).select_related(*kind.related)
+        rows = model.objects.filter(pk__in=pks).select_related(*kind.joins)
         rows = rows.annotate(earlier_id=Subquery(before.order_by("-pgh_id").values("pgh_id")[:1]))
         loaded = list(rows)
         events |= {(kind.model, kind.subject, row.pk): row for row in loaded}

@@ -23,7 +23,7 @@ from operations.trail.selectors import (
     TrailPlace,
     all_changes,
     changes_before,
-    narrowed,
+    narrow_trail,
     place_of,
     trail_of_benchmark,
     trail_of_server,
@@ -81,7 +81,7 @@ def _page(request: SignedInRequest, template: str, trail: Trail, benchmark: Benc
     older: TrailPlace | None = None
     leaves_out = False
     if filters.is_valid():
-        shown = narrowed(trail, filters.cleaned_data)
+        shown = narrow_trail(trail, filters.cleaned_data)
         if not filters.cleaned_data["subject"]:
             shown = without_the_largest(shown)
             leaves_out = shown.kinds != trail.kinds
@@ -117,4 +117,4 @@ def _file(request: SignedInRequest, name: str, trail: Trail, filters: TrailFilte
     record_export(
         what="trail", file_format="csv", filters=filters, scope=scope, by=request.user, at=at, request=request
     )
-    return csv_response(name, all_changes(narrowed(trail, filters.cleaned_data), at=at))
+    return csv_response(name, all_changes(narrow_trail(trail, filters.cleaned_data), at=at))

@@ -38,7 +38,7 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         "form": filters,
         "page_obj": page,
         "rows": account_selectors.rows_of(page.object_list),
-        "narrowed": any(chosen.values()) or bool(filters.errors),
+        "is_filtered": any(chosen.values()) or bool(filters.errors),
         "filters": request.GET.urlencode(),
     }
     return render(request, "operations/accounts/accounts.html", context, status=422 if filters.errors else 200)

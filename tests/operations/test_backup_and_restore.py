@@ -170,7 +170,7 @@ def test_restores_scores_sign_ins_trail_and_files(study: Workshop, elsewhere: El
 def test_the_order_of_rows_is_that_of_code_points_on_every_server() -> None:
     # The embedded server knows no language: that the order is named is all that can be seen on it.
     with making.open_session() as session:
-        keys = {name: key for name, key, _is_event in session.execute(contents.TABLES, [[*contents.EMPTIED]])}
+        keys = {name: key for name, key, _is_event in session.execute(contents.TABLES, [[*contents.WITHOUT_ROWS]])}
     assert keys["operations_partstate"] == 'name COLLATE "C"'
     assert keys["accounts_user"] == "id"
     assert not {"consilium_cache", "accounts_usersession"} & keys.keys()
@@ -233,7 +233,7 @@ def test_sessions_in_a_file_of_an_earlier_version_are_ended(
 ) -> None:
     path = tmp_path / "one.tar"
     open_session(User.objects.get(email="owner@example.org"))
-    monkeypatch.setattr(contents, "EMPTIED", ("consilium_cache",))
+    monkeypatch.setattr(contents, "WITHOUT_ROWS", ("consilium_cache",))
     back_up(path)
     monkeypatch.undo()
     assert manifest_of(path)["tables"]["accounts_usersession"]["rows"] == 1
