@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -13,10 +13,18 @@ from consilium.core.limits import MAX_PERSON_NAME_LENGTH
 from operations.security_log.words import GROUP_LABELS
 
 
-def moment(label: Any) -> forms.DateTimeField:
-    """A field for a moment, in the time zone of the reader if it names none."""
+class MomentField(forms.DateTimeField):
+    """A moment, in the time zone of the reader if it names none; its value is in UTC."""
+
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-    return forms.DateTimeField(label=label, required=False, widget=widget)
+
+    def to_python(self, value: Any) -> datetime | None:
+        """PostgreSQL refuses offsets of 16 hours and more, which Python takes."""
+        moment = super().to_python(value)
+        try:
+            return moment and moment.astimezone(UTC)
+        except OverflowError as error:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
@@ -33,8 +41,8 @@ class OwnFilters(forms.Form):
         required=False,
         choices=[("", _("All")), *((key, text) for key, text in GROUP_LABELS.items())],
     )
-    since = moment(_("From"))
-    until = moment(_("Until"))
+    since = MomentField(label=_("From"), required=False)
+    until = MomentField(label=_("Until"), required=False)
 
     def clean(self) -> dict[str, Any]:
         """Refuse a period that ends before it begins."""

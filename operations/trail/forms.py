@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH
-from operations.security_log.forms import moment, refuse_reversed
+from operations.security_log.forms import MomentField, refuse_reversed
 from operations.trail.kinds import OF_BENCHMARKS, OF_SERVER, TrailKind, subjects_of
 
 
@@ -23,8 +23,8 @@ class TrailFilters(forms.Form):
 
     subject = subject_of(OF_BENCHMARKS)
     person = forms.CharField(label=_("Name or email address"), required=False, max_length=MAX_PERSON_NAME_LENGTH)
-    since = moment(_("From"))
-    until = moment(_("Until"))
+    since = MomentField(label=_("From"), required=False)
+    until = MomentField(label=_("Until"), required=False)
 
     def __init__(self, *args: Any, kinds: tuple[TrailKind, ...], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

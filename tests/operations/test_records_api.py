@@ -225,6 +225,7 @@ def test_each_filter_of_the_log_leaves_the_lines_it_names(olga: User, ada: User,
         ("address=203.0.113.9", ["signed_in", "signed_in"]),
         ("since=2026-03-01T13:00&until=2026-03-01T14:00", ["invited", "password_changed"]),
         ("since=2026-03-01T15:00:00%2B02:00&until=2026-03-01T14:00:00Z", ["invited", "password_changed"]),
+        ("since=2026-03-02T07:22:00%2B18:22&until=2026-03-01T14:00:00Z", ["invited", "password_changed"]),
         ("person=nobody", []),
     )
     ada.time_zone = "Asia/Shanghai"
@@ -273,6 +274,8 @@ def test_each_filter_of_the_trail_leaves_the_changes_it_names(ada: User, cardio:
         (LOG, "offset=1", "offset", "not supported"),
         (TRAIL, "subject=roles", "subject", "accounts"),
         (TRAIL, "since=yesterday", "since", "2026-03-01T12:00:00Z"),
+        (TRAIL, "since=9999-12-31T23:00:00-18:00", "since", "2026-03-01T12:00:00Z"),
+        (ACTIVITY, "until=0001-01-01T00:00:00%2B18:00", "until", "2026-03-01T12:00:00Z"),
         (TRAIL, "until=2026-03-01T12:00:00 02:00", "until", "2026-03-01T12:00:00Z"),
         (TRAIL, "since=2026-03-02&until=2026-03-01", "until", "before the beginning"),
         (TRAIL, f"person={'x' * 1000}", "person", "characters"),
