@@ -5,6 +5,7 @@ The request carries a host name that the site allows, whatever address it is sen
 
 from __future__ import annotations
 
+import http.client
 import os
 import sys
 import urllib.error
@@ -24,7 +25,7 @@ def is_well(url: str, *, host: str, timeout_s: float = 5.0) -> bool:
     try:
         with opener.open(request, timeout=timeout_s) as answer:
             return bool(answer.status == 200)
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError):
         return False
 
 

@@ -6,6 +6,7 @@ that sends another port could choose where links and redirections lead, and rest
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -23,6 +24,14 @@ def split_port(address: str) -> tuple[str, str]:
     if not colon or (address.startswith("[") and address.endswith("]")):
         return address, ""
     return name, port
+
+
+def is_loopback(name: str) -> bool:
+    """Whether ``name`` is this machine and nothing else."""
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def bound_name(bind: str) -> str:

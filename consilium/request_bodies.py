@@ -11,7 +11,8 @@ as it takes. So here:
 - a process reads at most `MAX_SHORT_READERS`, `MAX_MEDIUM_READERS` and `MAX_LONG_READERS` bodies of each kind at once,
   so that those of one kind leave the places of the others, and those of one network address half of them. A further
   one is refused at once (503), unread;
-- a body that ends before its length is refused (400): the first half of a form is not taken for the whole form.
+- a body that ends before its length is refused (400): the first half of a form is not taken for the whole form;
+- where the temporary folder has no room for a medium one, it is refused (503).
 
 There is no limit of time: granian cannot end a read, and it stops the whole process if a request is answered while
 another thread still reads its body (seen with 2.8.9). A proxy in front that reads bodies first has such a limit.
@@ -19,7 +20,10 @@ another thread still reads its body (seen with 2.8.9). A proxy in front that rea
 
 from __future__ import annotations
 
+import contextlib
 import io
+import json
+import logging
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
@@ -34,6 +38,8 @@ IN_MEMORY = 65_536
 MAX_SHORT_READERS = 480
 MAX_MEDIUM_READERS = 48
 MAX_LONG_READERS = 4
+
+logger = logging.getLogger(__name__)
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -51,14 +57,21 @@ class BodyRefused(OSError):
     """The body is not read further; Django takes it for a connection that was cut."""
 
     status = "400 Bad Request"
-    text = b"The body ended before its length.\n"
+    text = "The body ended before its length."
 
 
 class TooManyBodies(BodyRefused):
     """Others are read."""
 
     status = "503 Service Unavailable"
-    text = b"Too many requests at once. Try again.\n"
+    text = "Too many requests at once. Nothing was saved. Try again."
+
+
+class NoRoom(BodyRefused):
+    """The temporary folder takes no more."""
+
+    status = "503 Service Unavailable"
+    text = "The server has no room for this request. Nothing was saved. Try again later."
 
 
 class Places:
@@ -162,19 +175,15 @@ def bound_bodies(
             return response
         if hasattr(response, "close"):
             response.close()
-        return _refuse(body.refused, start_response)
+        return _refuse(body.refused, start_response, environ.get("PATH_INFO", ""))
 
     def spooled(environ: Environ, start_response: StartResponse, length: int) -> Iterable[bytes]:
         places = short if length <= IN_MEMORY else medium
-        address = _address_of(environ)
-        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
-            try:
-                with BoundedBody(environ["wsgi.input"], length, places, address) as body:
-                    while data := body.read(IN_MEMORY):
-                        file.write(data)
-            except BodyRefused as refused:
-                return _refuse(refused, start_response)
-            file.seek(0)
+        try:
+            file = _spool(BoundedBody(environ["wsgi.input"], length, places, _address_of(environ)))
+        except BodyRefused as refused:
+            return _refuse(refused, start_response, environ.get("PATH_INFO", ""))
+        with file:
             environ["wsgi.input"] = file
             return application(environ, start_response)
 
@@ -187,7 +196,30 @@ def _address_of(environ: Environ) -> str:
     return sender_address(request)
 
 
-def _refuse(refused: BodyRefused, start_response: StartResponse) -> list[bytes]:
-    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(refused.text)))]
+def _spool(body: BoundedBody) -> tempfile.SpooledTemporaryFile[bytes]:
+    """The whole body in memory or in a temporary file; `NoRoom` where that cannot be written."""
+    file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (the caller closes it)
+    try:
+        with body:
+            while data := body.read(IN_MEMORY):
+                file.write(data)
+        file.seek(0)  # writes what is still in the buffer
+    except OSError as error:
+        with contextlib.suppress(OSError):  # it tries once more to write what is in the buffer
+            file.close()
+        if isinstance(error, BodyRefused):
+            raise
+        logger.exception("A body could not be kept in the temporary folder")
+        raise NoRoom from error
+    return file
+
+
+def _refuse(refused: BodyRefused, start_response: StartResponse, path: str) -> list[bytes]:
+    """Refuse in English, because nobody has asked for the language yet: as JSON to the API, as a line to others."""
+    if path.startswith("/api/"):
+        kind, text = "application/json", json.dumps({"detail": refused.text}).encode()
+    else:
+        kind, text = "text/plain; charset=utf-8", f"{refused.text}\n".encode()
+    headers = [("Content-Type", kind), ("Content-Length", str(len(text)))]
     start_response(refused.status, [*headers, ("Retry-After", "5")])
-    return [refused.text]
+    return [text]

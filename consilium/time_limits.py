@@ -9,10 +9,12 @@ the connection, which the next request gets from the pool.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -25,6 +27,9 @@ from consilium.middleware import Handler, reads_json
 RETRY_AFTER_S = 5
 DOWNLOAD_TIME_LIMIT = "10min"  # of a statement: a cursor that outlives its transaction reads all rows at once
 
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+# A statement that may write; one that reads rows and locks them does not count.
+WRITES = re.compile(r"(?<!FOR )(?<!FOR NO KEY )\b(INSERT|UPDATE|DELETE|MERGE|COPY|TRUNCATE)\b", re.IGNORECASE)
 TIME_LIMITS = (QueryCanceled, LockNotAvailable, IdleInTransactionSessionTimeout, PoolTimeout)
 
 
@@ -40,7 +45,8 @@ class TimeLimits:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer; the statements of a download run while it is sent."""
-        response: HttpResponseBase = self.get_response(request)
+        with _watching_commits(request):
+            response: HttpResponseBase = self.get_response(request)
         request.is_past_view = True  # type: ignore[attr-defined]
         if settings.WEB_PROCESS and response.streaming and not isinstance(response, FileResponse):
             response.streaming_content = with_time(response.streaming_content)  # type: ignore[attr-defined]
@@ -65,6 +71,29 @@ def answer_to(request: HttpRequest, exception: BaseException | None) -> HttpResp
     return response
 
 
+@contextlib.contextmanager
+def _watching_commits(request: HttpRequest) -> Iterator[None]:
+    """Note at the request when something that its view wrote is committed, unless its method is a safe one.
+
+    A savepoint or a transaction that is taken back takes the note with it.
+    """
+
+    def note() -> None:
+        request.has_committed = True  # type: ignore[attr-defined]
+
+    def watch(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        result = execute(sql, params, many, context)
+        if not isinstance(sql, str) or WRITES.search(sql):
+            transaction.on_commit(note)  # at once where there is no transaction
+        return result
+
+    if request.method in SAFE_METHODS:
+        yield
+        return
+    with connection.execute_wrapper(watch):
+        yield
+
+
 def with_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The pieces of a download, whose statements have a longer time limit until it ends."""
     with connection.cursor() as cursor:
@@ -78,7 +107,8 @@ def with_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _too_long(request: HttpRequest) -> HttpResponse:
     """503 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
-    if getattr(request, "is_past_view", False):  # what the view wrote stays
+    # What the view has committed stays, and once it is over that may be anything.
+    if getattr(request, "is_past_view", False) or getattr(request, "has_committed", False):
         detail = _("The database is busy, and this took too long. See whether your change was saved, then try again.")
     else:
         detail = _("The database is busy, and this took too long. Nothing was saved. Try again in a moment.")

@@ -5,7 +5,6 @@ Programs that watch the server show a token of the environment instead.
 
 from __future__ import annotations
 
-import ipaddress
 from functools import wraps
 from secrets import compare_digest
 from typing import Any
@@ -18,6 +17,7 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from consilium.core.htmx import SignedInRequest, View, signed_in
+from consilium.hosts import is_loopback, split_port
 
 # A proxy adds at least one of them. What has one came from elsewhere, though the proxy is on this machine.
 PROXY_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
@@ -32,13 +32,15 @@ def may_see_parts(request: HttpRequest) -> bool:
 
 
 def is_from_this_machine(request: HttpRequest) -> bool:
-    """Whether the request was sent by a program of this machine, and not by a proxy on it for somebody else."""
-    if any(header in request.headers for header in PROXY_HEADERS):
+    """Whether the request was sent by a program of this machine, and not by a proxy on it for somebody else.
+
+    A proxy may add no header. So nobody counts where one is set up, or where the site was called by its public name.
+    """
+    if settings.BEHIND_PROXY or any(header in request.headers for header in PROXY_HEADERS):
         return False
-    try:
-        return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
-    except ValueError:
+    if not is_loopback(split_port(request.get_host())[0]):
         return False
+    return is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
 def has_token(request: HttpRequest, token: str) -> bool:

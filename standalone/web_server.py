@@ -10,6 +10,7 @@ loaded once takes a third less memory. tests/infra/test_web_server.py holds the 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import multiprocessing
 import os
@@ -39,6 +40,7 @@ OTHER_THREADS = 20
 THREADS = MAX_SHORT_READERS + MAX_MEDIUM_READERS + MAX_LONG_READERS + OTHER_THREADS
 HEADERS_WITHIN_MS = 10_000
 MAX_HEADER_BYTES = 65_536
+MAX_PORT = 65_535
 STOP_WITHIN_S = 5
 # What WSGI says of a request; a variable of the environment with such a name is none.
 REQUEST_NAMES = frozenset(
@@ -101,6 +103,8 @@ def without_environment(application: Callable[..., Any]) -> Callable[..., Any]:
 def bound(bind: str) -> socket.socket:
     """A socket at ``host:port``, which nobody else can take; it does not listen yet."""
     host, _, port = bind.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and int(port[:6]) <= MAX_PORT):
+        raise OSError(errno.EINVAL, "it must be host:port, with a number for the port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,9 +120,10 @@ def main() -> None:
     where.add_argument("--descriptor", type=int, help="of a socket that listens")
     options = parser.parse_args()
     try:
-        listener = bound(options.bind) if options.bind else socket.socket(fileno=options.descriptor)
+        listener = bound(options.bind) if options.bind is not None else socket.socket(fileno=options.descriptor)
     except OSError as error:
-        sys.exit(f"Cannot listen on {options.bind}: {error.strerror}")
+        place = options.bind if options.bind is not None else f"descriptor {options.descriptor}"
+        sys.exit(f"Cannot listen on {place}: {error.strerror}")
     multiprocessing.set_start_method("fork")
     application = import_module("config.wsgi").application
     # Connections inherit it. Else an answer in two pieces would wait some 40 ms until the first one is confirmed.

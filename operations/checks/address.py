@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from consilium.hosts import WILDCARDS
+from consilium.hosts import WILDCARDS, is_loopback
 from operations.checks.check import Check, Result, State
-
-
-def is_loopback(name: str) -> bool:
-    """Whether ``name`` is this machine and nothing else."""
-    try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
 
 
 def is_public() -> bool:

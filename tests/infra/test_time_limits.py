@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import subprocess
@@ -20,11 +21,12 @@ from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path as route
+from django.views.decorators.csrf import csrf_exempt
 
 from accounts.models import User
 from consilium.core.locks import RowLock, lock_exclusive_within
 from consilium.time_limits import with_time
-from tests.factories import BenchmarkFactory, UserFactory
+from tests.factories import BenchmarkFactory, UserFactory, token_of
 from tests.processes import ROOT, web_server
 
 SHOW = """
@@ -179,7 +181,39 @@ def idle(_request: HttpRequest) -> HttpResponse:
     return HttpResponse("done")
 
 
-urlpatterns = [route("idle/", idle)]
+def run_into_a_limit() -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = '50ms'")
+        cursor.execute("SELECT pg_sleep(1)")
+
+
+def writing(request: HttpRequest, when: str) -> HttpResponse:
+    """A view that changes an account, and runs into a limit before or after this is committed."""
+    person = User.objects.get()
+    person.name = "Changed"
+    if when == "after a transaction":
+        with transaction.atomic():
+            User.objects.select_for_update().get()
+            person.save()
+    elif when == "after a statement":
+        person.save()
+    elif when == "within the transaction":
+        with transaction.atomic():
+            person.save()
+            run_into_a_limit()
+    elif when == "after a savepoint that was taken back":
+        with transaction.atomic(), contextlib.suppress(ZeroDivisionError), transaction.atomic():
+            person.save()
+            _ = 1 / 0
+    elif when == "after locks":
+        with transaction.atomic():
+            User.objects.select_for_update().get()
+            User.objects.select_for_update(no_key=True).get()
+    run_into_a_limit()
+    return HttpResponse("done")
+
+
+urlpatterns = [route("idle/", idle), route("writing/<str:when>/", csrf_exempt(writing))]
 
 
 @pytest.mark.slow
@@ -192,6 +226,46 @@ def test_an_idle_transaction_that_is_ended_is_answered_503(
     assert answer.status_code == 503
     assert answer["Content-Type"].startswith(kind)
     assert NOTHING_SAVED in answer.content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(
+    ("when", "is_saved"),
+    [
+        ("after a transaction", True),
+        ("after a statement", True),
+        ("within the transaction", False),
+        ("after a savepoint that was taken back", False),
+        ("after locks", False),
+        ("before", False),
+    ],
+)
+def test_nothing_was_saved_is_said_only_where_it_is_so(transactional_db: None, when: str, is_saved: bool) -> None:
+    UserFactory(name="Former")
+    client = Client(raise_request_exception=False)
+    answer = client.post(f"/writing/{when}/", headers={"Accept": "application/json"})
+    assert answer.status_code == 503
+    assert User.objects.get().name == ("Changed" if is_saved else "Former")
+    assert answer.json()["detail"].endswith(SEE if is_saved else NOTHING_SAVED)
+
+
+@pytest.mark.slow
+def test_an_account_that_was_deactivated_before_the_limit_is_not_said_to_be_as_it_was(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*arguments: Any) -> Any:
+        run_into_a_limit()
+
+    operator, person = UserFactory(is_superuser=True), UserFactory()
+    client = Client(raise_request_exception=False)
+    headers = {"Authorization": f"Token {token_of(operator)}"}
+    monkeypatch.setattr("operations.selectors.accounts.rows_of", slow)  # what reads the account again for the answer
+    body = {"email": person.email, "reason": "left"}
+    answer = client.post("/api/v1/accounts/deactivate/", body, content_type="application/json", headers=headers)
+    person.refresh_from_db()
+    assert (answer.status_code, person.is_active) == (503, False)
+    assert answer.json()["detail"].endswith(SEE)
 
 
 @pytest.mark.django_db

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -298,3 +300,90 @@ def test_a_taken_port_is_named(process_environment: dict[str, str]) -> None:
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.strip() == f"Cannot listen on {bind}: Address already in use"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("--bind", "127.0.0.1:http", "127.0.0.1:http: it must be host:port, with a number for the port"),
+        ("--bind", "127.0.0.1:70000", "127.0.0.1:70000: it must be host:port, with a number for the port"),
+        ("--bind", "", ": it must be host:port, with a number for the port"),
+        ("--descriptor", "77", "descriptor 77: Bad file descriptor"),
+    ],
+)
+def test_an_address_or_a_descriptor_that_is_none_is_named(
+    process_environment: dict[str, str], option: str, value: str, text: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "standalone.web_server", option, value],
+        cwd=ROOT, env=process_environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.strip()) == (1, f"Cannot listen on {text}")
+
+
+def test_what_does_not_speak_http_is_not_well() -> None:
+    def answer() -> None:
+        connection, _address = listener.accept()
+        with connection:
+            connection.recv(1000)
+            connection.sendall(b"220 mail.example.org\r\n")
+
+    with socket.create_server((HOST, 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        done = subprocess.run(
+            [sys.executable, "-m", "consilium.healthcheck", f"http://{HOST}:{listener.getsockname()[1]}/healthz"],
+            cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        thread.join()
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_temporary_folder_without_room_is_answered_503(process_environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "bodies"
+    folder.mkdir()
+
+    def post(port: int, path: str, length: int) -> tuple[int, str | None, str | None, str]:
+        with contextlib.closing(http.client.HTTPConnection(HOST, port, timeout=60)) as connection:
+            headers = {"Host": f"localhost:{port}", "Content-Type": "application/json"}
+            connection.request("POST", path, b"x" * length, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            return answer.status, answer.getheader("Retry-After"), answer.getheader("Content-Type"), text
+
+    with web_server({**process_environment, "WEB_PROCESSES": "1"}, folder) as port:
+        assert post(port, "/api/v1/no/", 200_000)[0] == 404
+        for process in web_processes(port):  # a file may have no more bytes than its log has
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        text = "The server has no room for this request. Nothing was saved. Try again later."
+        assert post(port, "/api/v1/no/", 200_000) == (503, "5", "application/json", json.dumps({"detail": text}))
+        assert post(port, "/no/", 200_000) == (503, "5", "text/plain; charset=utf-8", f"{text}\n")
+        assert post(port, "/api/v1/no/", 20_000)[0] == 404  # kept in memory
+        assert not list(folder.iterdir())
+    assert "A body could not be kept in the temporary folder" in (tmp_path / "bodies-web.log").read_text()
+
+
+def web_processes(port: int) -> list[int]:
+    """The web server at the port, and its children."""
+    mine = [path for path in Path("/proc").glob("[0-9]*") if f"127.0.0.1:{port}" in command_line(path)]
+    return [int(path.name) for path in mine]
+
+
+def command_line(process: Path) -> str:
+    """Empty where the process is gone."""
+    with contextlib.suppress(OSError):
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return ""
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/api/v1/accounts/", "application/json"), ("/accounts/", "text/plain")])
+def test_a_body_that_is_not_read_is_refused_in_the_form_that_its_sender_reads(path: str, kind: str) -> None:
+    kinds: list[str] = []
+    body = Body(b"x" * 4)
+    body.may_end.set()
+    environ = {"CONTENT_LENGTH": "5", "PATH_INFO": path, "wsgi.input": body}
+    application = bound_bodies(echo, max_spooled=100)
+    answer = b"".join(application(environ, lambda _status, headers: kinds.append(dict(headers)["Content-Type"])))
+    assert kinds[0].split(";")[0] == kind
+    text = json.loads(answer)["detail"] if kind == "application/json" else answer.decode().strip()
+    assert text == "The body ended before its length."

@@ -38,6 +38,6 @@ def make_older(row: WorkerHeartbeat | BeatHeartbeat, seconds: float) -> None:
 
 def ask(status: int, **extra: Any) -> dict[str, Any]:
     """`healthz?deep=1` from this machine, which must answer with ``status``."""
-    answer = Client().get("/healthz?deep=1", **extra)
+    answer = Client(HTTP_HOST="localhost").get("/healthz?deep=1", **extra)
     assert answer.status_code == status, answer.content
     return dict(answer.json())

@@ -37,7 +37,7 @@ PARTS = ["database", "worker", "beat", "broker", "disk", "migrations", "mail", "
 
 
 def answer(client: Client | None = None, **extra: Any) -> tuple[int, bytes]:
-    response = (client or Client()).get("/healthz?deep=1", **extra)
+    response = (client or Client(HTTP_HOST="localhost")).get("/healthz?deep=1", **extra)
     return response.status_code, response.content
 
 
@@ -60,6 +60,17 @@ def test_others_get_the_plain_answer(settings: Any) -> None:
     client = Client(REMOTE_ADDR=ELSEWHERE)
     client.force_login(UserFactory(is_staff=True))
     assert answer(client) == PLAIN
+
+
+@pytest.mark.django_db
+def test_who_comes_through_a_proxy_that_adds_no_header_gets_the_plain_answer(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["study.example.org", "localhost", "127.0.0.1", "[::1]"]
+    for host in ("localhost", "localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+        assert is_deep(REMOTE_ADDR="127.0.0.1", HTTP_HOST=host)
+        assert answer(REMOTE_ADDR=ELSEWHERE, HTTP_HOST=host) == PLAIN
+    assert answer(REMOTE_ADDR="127.0.0.1", HTTP_HOST="study.example.org") == PLAIN
+    settings.BEHIND_PROXY = True
+    assert answer(REMOTE_ADDR="127.0.0.1", HTTP_HOST="localhost:8000") == PLAIN
 
 
 @pytest.mark.django_db
@@ -195,6 +206,17 @@ def test_a_full_disk_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.django_db
+def test_a_full_temporary_folder_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_well()
+    monkeypatch.setattr(disk, "TEMPORARY_WARNING_BELOW", 1 << 62)
+    part = ask(200)["parts"]["disk"]
+    assert (part["state"], part["message"].endswith("are free in TMPDIR.")) == ("warning", True)
+    monkeypatch.setattr(disk, "TEMPORARY_FAILED_BELOW", 1 << 62)
+    part = ask(503)["parts"]["disk"]
+    assert (part["state"], part["message"].endswith("are free in TMPDIR.")) == ("failed", True)
+
+
+@pytest.mark.django_db
 def test_a_missing_migration_is_named() -> None:
     be_well()
     with connection.cursor() as cursor:
@@ -298,7 +320,7 @@ def test_a_frozen_worker_shows_within_its_limit(start_worker: Callable[..., Work
     worker = start_worker(queue="frozen", WORKER_STALL_LIMIT="10")
 
     def state() -> str:
-        return str(Client().get("/healthz?deep=1").json()["parts"]["worker"]["state"])
+        return str(Client(HTTP_HOST="localhost").get("/healthz?deep=1").json()["parts"]["worker"]["state"])
 
     WorkerHeartbeat.objects.exclude(pid=worker.pid).delete()
     wait_until(lambda: state() == "ok", message="the worker is seen")
@@ -306,7 +328,7 @@ def test_a_frozen_worker_shows_within_its_limit(start_worker: Callable[..., Work
     frozen_at = time.monotonic()
     wait_until(lambda: state() == "failed", within_s=20, message="the freeze shows")
     assert time.monotonic() - frozen_at < 10
-    assert Client().get("/healthz?deep=1").status_code == 503
+    assert Client(HTTP_HOST="localhost").get("/healthz?deep=1").status_code == 503
     worker.kill()
 
 
