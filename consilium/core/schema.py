@@ -220,7 +220,5 @@ class Schema(AutoSchema):
             codes["409"] = "It was changed or settled meanwhile."
             codes["422"] = "A rule does not allow it; `detail` says which."
         codes["429"] = "Too many requests to one process of the server; `Retry-After` says when to continue."
-        codes["503"] = (
-            "The server is busy; `detail` says whether something may be saved, `Retry-After` when to retry."
-        )
+        codes["503"] = "The server is busy; `detail` says whether something may be saved, `Retry-After` when to retry."
         return dict(sorted(codes.items()))

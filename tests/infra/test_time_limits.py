@@ -241,7 +241,7 @@ def test_an_idle_transaction_that_is_ended_is_answered_503(
         ("before", False),
     ],
 )
-def test_nothing_was_saved_is_said_only_where_it_is_so(transactional_db: None, when: str, is_saved: bool) -> None:
+def test_the_answer_denies_a_save_only_where_there_was_none(transactional_db: None, when: str, is_saved: bool) -> None:
     UserFactory(name="Former")
     client = Client(raise_request_exception=False)
     answer = client.post(f"/writing/{when}/", headers={"Accept": "application/json"})
@@ -251,7 +251,7 @@ def test_nothing_was_saved_is_said_only_where_it_is_so(transactional_db: None, w
 
 
 @pytest.mark.slow
-def test_an_account_that_was_deactivated_before_the_limit_is_not_said_to_be_as_it_was(
+def test_the_answer_does_not_deny_a_deactivation_that_was_committed(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(*arguments: Any) -> Any:
