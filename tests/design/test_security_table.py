@@ -1,4 +1,4 @@
-"""Every test that docs/security.md names as a proof is there."""
+"""Every test that docs/security.md names as a proof is there, and its name fits one file."""
 
 from __future__ import annotations
 
@@ -7,29 +7,40 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "security.md"
-MENTION = re.compile(r"`(test_\w+)::(\w+)`")
+MENTION = re.compile(r"`((?:\w+/)*test_\w+)::(\w+)`")
 
 
-def missing_tests(text: str, *, folder: Path = TESTS) -> list[str]:
-    """The ``file::test`` mentions of ``text`` without such a function in a file of that name below ``folder``."""
-    sources: dict[str, str] = {}
-    for path in folder.rglob("test_*.py"):  # files in different folders may have the same name
-        sources[path.stem] = sources.get(path.stem, "") + path.read_text(encoding="utf-8")
-    return sorted(
-        {
-            f"{file}::{test}"
-            for file, test in MENTION.findall(text)
-            if not re.search(rf"^ *def {test}\(", sources.get(file, ""), re.M) or not test.startswith("test")
-        }
-    )
+def unclear_mentions(text: str, *, folder: Path = TESTS) -> list[str]:
+    """The ``file::test`` mentions of ``text`` that do not name one file below ``folder`` with such a function in it."""
+    paths = list(folder.rglob("test_*.py"))
+    return sorted({f"{file}::{test}" for file, test in MENTION.findall(text) if not _is_clear(file, test, paths)})
 
 
-def test_the_named_tests_are_there() -> None:
+def _is_clear(file: str, test: str, paths: list[Path]) -> bool:
+    """Whether one path ends with ``file``, folders included, and has the function."""
+    parts = file.split("/")
+    files = [path for path in paths if list(path.with_suffix("").parts[-len(parts) :]) == parts]
+    if len(files) != 1 or not test.startswith("test"):
+        return False
+    return re.search(rf"^ *def {test}\(", files[0].read_text(encoding="utf-8"), re.M) is not None
+
+
+def test_each_named_test_is_in_one_file() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert len(MENTION.findall(text)) > 100
-    assert missing_tests(text) == []
+    assert unclear_mentions(text) == []
 
 
 def test_a_test_that_is_not_there_is_named() -> None:
-    text = "`test_security_table::test_the_named_tests_are_there`, `test_security_table::test_b`, `test_none::test_c`"
-    assert missing_tests(text) == ["test_none::test_c", "test_security_table::test_b"]
+    text = (
+        "`test_security_table::test_each_named_test_is_in_one_file`, `test_security_table::test_b`, `test_none::test_c`"
+    )
+    assert unclear_mentions(text) == ["test_none::test_c", "test_security_table::test_b"]
+
+
+def test_a_name_of_two_files_needs_its_folder(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "test_pages.py").write_text(f"def test_{folder}():\n    pass\n")
+    text = "`test_pages::test_a`, `a/test_pages::test_a`, `a/test_pages::test_b`"
+    assert unclear_mentions(text, folder=tmp_path) == ["a/test_pages::test_b", "test_pages::test_a"]
