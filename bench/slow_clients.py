@@ -31,8 +31,8 @@ BODY = b"POST /accounts/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: appl
 BODY += b"Content-Length: %d\r\n\r\n"
 
 
-class Held:
-    """Connections that are held, in a thread."""
+class Connections:
+    """Connections that stay open, in a thread."""
 
     def __init__(self, port: int, *, idle: int, headers: int, bodies: int, length: int) -> None:
         self._port = port
@@ -43,7 +43,7 @@ class Held:
         self.opened = 0
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold all of them during the block."""
         self._turn()
         self._thread.start()
@@ -135,16 +135,16 @@ def main() -> None:
             p95 = {}
             saves.paced(5)
             for name in ("alone", "beside", "again"):
-                held = Held(
+                connections = Connections(
                     PORT, idle=options.idle, headers=options.headers, bodies=options.bodies, length=options.length
                 )
-                with held.held() if name == "beside" else contextlib.nullcontext():
+                with connections.hold() if name == "beside" else contextlib.nullcontext():
                     times = saves.paced(options.seconds)
                 p95[name] = 1000 * quantile(times, 0.95)
                 p50 = 1000 * quantile(times, 0.5)
                 print(
                     f"{name:8} {len(times):6,} saves  p50 {p50:6.1f} ms  p95 {p95[name]:6.1f} ms"
-                    f"  most {1000 * max(times):7.1f} ms  {held.opened:6,} connections opened"
+                    f"  most {1000 * max(times):7.1f} ms  {connections.opened:6,} connections opened"
                 )
             before = (p95["alone"] + p95["again"]) / 2
             same = "none" if set(family(server.pid)) >= processes else "some"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 BACKLOG = 4096  # connections that wait for the web server
 
@@ -11,13 +12,13 @@ BACKLOG = 4096  # connections that wait for the web server
 class Process:
     """One long-running process: its name, and its command as the arguments after the Python interpreter.
 
-    A process with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``). ``inherits``
+    ``heartbeat`` names the row that it writes as long as it makes progress (``consilium.core.heartbeat``). ``inherits``
     are the descriptors of open files that it gets from whoever starts it.
     """
 
     name: str
     arguments: tuple[str, ...]
-    has_heartbeat: bool = False
+    heartbeat: Literal["", "worker", "beat"] = ""
     inherits: tuple[int, ...] = ()
 
 
@@ -42,6 +43,8 @@ WORKER = Process(
         *("-m", "celery", "--app", "config", "worker", "--concurrency", "2"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
     ),
-    has_heartbeat=True,
+    heartbeat="worker",
 )
-BEAT = Process("beat", ("-m", "celery", "--app", "config", "beat", "--pidfile=", "--loglevel", "INFO"))
+BEAT = Process(
+    "beat", ("-m", "celery", "--app", "config", "beat", "--pidfile=", "--loglevel", "INFO"), heartbeat="beat"
+)

@@ -10,17 +10,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.management import CommandError
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, models
 
-from consilium.core.heartbeat import workers_seen
+from consilium.core.heartbeat import BeatHeartbeat, WorkerHeartbeat, leave_server_alone, with_age
+from operations.checks.broker import look as look_at_broker
+from operations.checks.check import State
 from standalone.processes import Process
 from standalone.reaper import stop_groups
 
@@ -33,6 +35,26 @@ MAX_ENDS, ENDS_WITHIN_S = 5, 60.0
 # A worker that starts has no row yet.
 START_GRACE_S = 120.0
 LOOK_EVERY_S = 1.0
+# Beat enqueues something with every sweep.
+BEATS_MISSED = 4
+
+
+def start_reaper(*, cwd: Path, home: Path | None = None, inherits: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """Start the process that cleans up after this one, also after a ``kill -9`` (`standalone.reaper`).
+
+    With ``home`` it holds the embedded server there. It acts when its standard input closes.
+    """
+    reaper = subprocess.Popen(
+        [sys.executable, "-m", "standalone.reaper", *([str(home)] if home is not None else [])],
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=inherits,
+    )
+    assert reaper.stdin is not None
+    assert reaper.stdout is not None
+    return reaper
 
 
 class Stopped(Exception):
@@ -53,7 +75,7 @@ class _State:
 class Supervisor:
     """Starts processes, informs the reaper, and keeps them running. ``say`` shows lines to the operator.
 
-    Without ``logs`` the processes write where this one does. Without ``reaper`` somebody else cleans up after a kill.
+    Without ``logs`` the processes write where this one does. ``reaper`` is the standard input of a reaper.
     """
 
     def __init__(
@@ -62,7 +84,7 @@ class Supervisor:
         logs: Path | None,
         cwd: Path,
         environment: Mapping[str, str],
-        reaper: IO[bytes] | None,
+        reaper: IO[bytes],
         say: Callable[[str], None],
     ) -> None:
         self.logs = logs
@@ -70,7 +92,7 @@ class Supervisor:
         self.environment = environment
         self.reaper = reaper
         self.say = say
-        self.watch = HeartbeatWatch()
+        self._watches: dict[Process, HeartbeatWatch] = {}
         self._states: dict[Process, _State] = {}
         self._is_starting = False
         self._is_stop_requested = False
@@ -106,7 +128,7 @@ class Supervisor:
                     self._spawn(process)
             elif state.child.poll() is not None:
                 self._note_end(process, state, f"ended by itself (exit code {state.child.returncode})")
-            elif process.has_heartbeat and (silent_s := self.watch.silent_s()) > self._patience_s(state):
+            elif (watch := self._watches.get(process)) and (silent_s := watch.silent_s()) > watch.patience_s():
                 # SIGTERM would only take time: a process that does not run handles no signal.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(state.child.pid, signal.SIGKILL)
@@ -115,14 +137,12 @@ class Supervisor:
 
     def stop(self) -> None:
         """End everything."""
-        self.watch.stop()
+        for watch in self._watches.values():
+            watch.stop()
         children = [state.child for state in self._states.values() if state.child is not None]
         stop_groups([child.pid for child in children])
         for child in children:
             child.wait()
-
-    def _patience_s(self, state: _State) -> float:
-        return self.watch.limit_s if self.watch.was_seen else START_GRACE_S
 
     def _spawn(self, process: Process) -> None:
         state = self._states[process]
@@ -147,8 +167,10 @@ class Supervisor:
         if self._is_stop_requested:
             raise Stopped
         state.started_at = time.monotonic()
-        if process.has_heartbeat:
-            self.watch.start(pid=state.child.pid)
+        if process.heartbeat:
+            if process not in self._watches:
+                self._watches[process] = HeartbeatWatch(is_beat=process.heartbeat == "beat")
+            self._watches[process].start(pid=state.child.pid)
 
     def _note_end(self, process: Process, state: _State, what: str) -> None:
         assert state.child is not None
@@ -179,21 +201,25 @@ class Supervisor:
         return f" Its log: {log}" if log is not None else ""
 
     def _inform_reaper(self, number: int) -> None:
-        if self.reaper is None:
-            return
         self.reaper.write(f"{number}\n".encode())
         self.reaper.flush()
 
 
 class HeartbeatWatch:
-    """Looks at a worker's row from a thread of its own, so that a database that hangs blocks nothing else.
+    """Looks at a heartbeat's row from a thread of its own, so that a database that hangs blocks nothing else.
 
     What counts is that the row changes, by the clock of this process. While the database is away nothing can be seen,
-    and the time starts again when it is back. The next query starts an embedded server that crashed.
+    and the time starts again when it is back. The next query starts an embedded server that crashed. Beat writes no
+    row while it cannot reach the broker, so the time of a broker that is away does not count either.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_beat: bool = False) -> None:
         self.limit_s: float = settings.WORKER_STALL_LIMIT_S
+        self._rows: models.QuerySet[Any] = WorkerHeartbeat.objects.all()
+        if is_beat:
+            self.limit_s = max(self.limit_s, BEATS_MISSED * settings.SWEEP_SECONDS)
+            self._rows = BeatHeartbeat.objects.all()
+        self._is_beat = is_beat
         self.was_seen = False
         self._pid = 0
         self._beat_at: datetime | None = None
@@ -202,7 +228,7 @@ class HeartbeatWatch:
         self._thread: threading.Thread | None = None
 
     def start(self, *, pid: int) -> None:
-        """Watch the worker whose main process is ``pid`` of this machine, and no other."""
+        """Watch the process whose main process is ``pid`` of this machine, and no other."""
         self._pid, self._beat_at = pid, None
         self.was_seen = False
         self._changed_at = time.monotonic()
@@ -216,12 +242,18 @@ class HeartbeatWatch:
         if self._thread is not None:
             self._thread.join(10)
 
+    def patience_s(self) -> float:
+        """For how long the row may stay as it is."""
+        return self.limit_s if self.was_seen else START_GRACE_S
+
     def silent_s(self) -> float:
         """For how long the row could be seen and did not change, in seconds."""
         now = time.monotonic()
         return now - self._changed_at if now - self._answered_at < 3 * LOOK_EVERY_S else 0.0
 
     def _run(self) -> None:
+        if self._is_beat:
+            leave_server_alone()  # the worker's watch starts it
         while not self._ended.wait(LOOK_EVERY_S):
             with contextlib.suppress(Exception):  # the database is away: only the missing answer is noted
                 self._look()
@@ -230,8 +262,12 @@ class HeartbeatWatch:
     def _look(self) -> None:
         pid = self._pid
         close_old_connections()
-        rows = workers_seen(within_s=self.limit_s).filter(host=socket.gethostname(), pid=pid)
+        rows = with_age(self._rows).filter(age__lte=timedelta(seconds=self.limit_s))
+        rows = rows.filter(host=socket.gethostname(), pid=pid)
         beat_at = rows.values_list("beat_at", flat=True).order_by("-beat_at").first()
+        is_late = time.monotonic() - self._changed_at > self.patience_s() / 2
+        if self._is_beat and is_late and look_at_broker().state == State.FAILED:
+            return
         now = time.monotonic()
         if pid != self._pid:
             return

@@ -215,6 +215,13 @@ def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(s
     wait_until(lambda: log.read_text().count(" ready.") == 2, within_s=60, message="the worker is ready again")
     wait_for_work(home)
 
+    # Nor can a beat that is frozen; without it nothing is swept.
+    beat = leader(home, BEAT)
+    os.kill(beat, signal.SIGSTOP)
+    wait_for_another(home, BEAT, beat)
+    assert re.search(r"The beat process made no progress for \d+ s and was killed", up.output_file.read_text())
+    wait_for_work(home)
+
     # It ran for more than ten seconds, so that it waits no longer than the first time.
     web = leader(home, WEB)
     os.kill(web, signal.SIGKILL)

@@ -1,7 +1,8 @@
-"""`manage.py worker`: a frozen worker is replaced without `manage.py up`, and SIGTERM ends all of it."""
+"""`manage.py worker` replaces a frozen worker without `manage.py up`; neither SIGTERM nor kill -9 leaves a process."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -18,7 +19,18 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_frozen_worker_is_replaced_and_sigterm_ends_all(process_environment: dict[str, str], tmp_path: Path) -> None:
+def is_running(pid: int) -> bool:
+    """Whether the process lives; one that nobody waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_a_frozen_worker_is_replaced_and_the_end_of_the_command_ends_all(
+    process_environment: dict[str, str], tmp_path: Path, end: signal.Signals
+) -> None:
     log = tmp_path / "worker.log"
     with log.open("wb") as stream:
         command = subprocess.Popen(
@@ -36,6 +48,7 @@ def test_a_frozen_worker_is_replaced_and_sigterm_ends_all(process_environment: d
         row = WorkerHeartbeat.objects.filter(pid__in=mains).exclude(pid=other_than).first()
         return row.pid if row is not None else 0
 
+    group: list[int] = []
     try:
         first = wait_until(worker, within_s=60, message="the worker writes its row")
         assert "concurrency: 2" in log.read_text()  # as that of `up`
@@ -43,11 +56,14 @@ def test_a_frozen_worker_is_replaced_and_sigterm_ends_all(process_environment: d
         second = wait_until(lambda: worker(other_than=first), within_s=90, message="another worker writes its row")
         assert re.search(r"The worker process made no progress for \d+ s and was killed", log.read_text())
         assert not Path(f"/proc/{first}").exists()
-        command.terminate()
-        assert command.wait(timeout=60) == 0, log.read_text()
-        assert not Path(f"/proc/{second}").exists()
+        group = [second, *children_of(second)]
+        assert len(group) == 3
+        command.send_signal(end)
+        assert command.wait(timeout=60) == (0 if end == signal.SIGTERM else -signal.SIGKILL), log.read_text()
+        wait_until(lambda: not any(is_running(pid) for pid in group), within_s=30, message="the worker ended")
     finally:
         if command.poll() is None:
             command.kill()
-            for pid in children_of(command.pid):
-                os.killpg(pid, signal.SIGKILL)
+        for pid in group:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

@@ -37,7 +37,7 @@ from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
 from consilium.llm.rules.server import HOST
 from standalone.processes import BACKLOG, BEAT, WORKER, rule_endpoint, web
-from standalone.supervisor import Stopped, Supervisor
+from standalone.supervisor import Stopped, Supervisor, start_reaper
 
 READY_WITHIN_S = 60.0
 ANOTHER_ENDS_WITHIN_S = 20.0
@@ -135,15 +135,8 @@ class Command(BaseCommand):
     @contextlib.contextmanager
     def _reaper(self, lock: int) -> Iterator[subprocess.Popen[bytes]]:
         """Start the process that cleans up after us, and at the end wait until it has."""
-        home = [str(self.home)] if settings.EMBEDDED else []
-        reaper = subprocess.Popen(
-            [sys.executable, "-m", "standalone.reaper", *home],
-            cwd=settings.BASE_DIR,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=[lock],
-        )
+        home = self.home if settings.EMBEDDED else None
+        reaper = start_reaper(cwd=settings.BASE_DIR, home=home, inherits=[lock])
         assert reaper.stdin is not None
         assert reaper.stdout is not None
         try:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from standalone.processes import WORKER
-from standalone.supervisor import Stopped, Supervisor
+from standalone.supervisor import Stopped, Supervisor, start_reaper
 
 LOOK_EVERY_S = 0.5
 
@@ -28,11 +28,14 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Start, watch, stop."""
+        # So that a kill -9 of this process leaves no worker that nobody watches.
+        reaper = start_reaper(cwd=settings.BASE_DIR)
+        assert reaper.stdin is not None
         supervisor = Supervisor(
             logs=None,
             cwd=settings.BASE_DIR,
             environment={**os.environ, "SECRET_KEY": settings.SECRET_KEY, "PYTHONUNBUFFERED": "1"},
-            reaper=None,
+            reaper=reaper.stdin,
             say=self._say,
         )
 
@@ -52,6 +55,8 @@ class Command(BaseCommand):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             supervisor.stop()
+            reaper.stdin.close()
+            reaper.wait()
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
