@@ -42,6 +42,11 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-accounts": READ,
     "api-account-deactivate": ADMIN,
     "api-account-activate": ADMIN,
+    # A person's own account
+    "api-sessions": ADMIN,
+    "api-session": ADMIN,
+    "api-tokens": READ,
+    "api-token": ADMIN,
     # Records: the security log and the trail of changes
     "api-security-log": READ,
     "api-records": READ,
@@ -307,6 +312,7 @@ LISTS_TO_READ = frozenset({"api-benchmarks"})  # but a new benchmark is beyond s
 OF_THE_SERVER = frozenset(
     {
         *("api-accounts", "api-account-deactivate", "api-account-activate"),
+        *("api-sessions", "api-session", "api-tokens", "api-token"),
         *("api-security-log", "api-server-changes", "api-activity"),
     }
 )

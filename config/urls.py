@@ -13,6 +13,7 @@ from operations.views import health
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
+    path("", include("accounts.api_urls")),
     path("", include("rubrics.api_urls")),
     path("", include("documents.api_urls")),
     path("", include("annotation.api_urls")),

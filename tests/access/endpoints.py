@@ -104,6 +104,10 @@ ENDPOINTS |= {
     "accounts:api-tokens-revoke-all": Endpoint(SIGNED_IN, writes_only=True),
     "accounts:api-token-revoke": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.api_token), writes_only=True),
     "accounts:sessions": Endpoint(SIGNED_IN),
+    "api:api-sessions": Endpoint(SIGNED_IN),
+    "api:api-session": Endpoint(frozenset(), bare(number=lambda _world: "0" * 16), writes_only=True),  # there is none
+    "api:api-tokens": Endpoint(SIGNED_IN),
+    "api:api-token": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.api_token), writes_only=True),
     "accounts:notifications": Endpoint(SIGNED_IN),
     "accounts:notifications-read": Endpoint(SIGNED_IN, writes_only=True),
     "accounts:notification": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.notification)),

@@ -29,10 +29,10 @@ ADMINISTERED = {
     *("api-conflicts", "api-regrading", "api-audits", "api-authors", "api-author", "api-staff-member"),
     *("api-second-round", "api-ask-for-rulings", "api-writing-new"),
     *("api-drafting-terms", "api-suggestions-withdraw", "api-second-step"),
-    *("api-accounts", "api-account-deactivate", "api-account-activate"),
+    *("api-accounts", "api-account-deactivate", "api-account-activate", "api-sessions", "api-session", "api-token"),
 }
-# Open to one person, who is not the one who asks here: who reviews the draft, and who sent it.
-OF_ONE_PERSON = {"api-review", "api-take-back"}
+# Open to one person, who is not the one who asks here: who reviews the draft, who sent it, and whose session it is.
+OF_ONE_PERSON = {"api-review", "api-take-back", "api-session"}
 # Whose lists of work have rows, and who has a next piece of work.
 WORKERS = {
     "api-assignments": "annotator",

@@ -252,7 +252,11 @@ def refinement_replay(request: Request, slug: str, public_id: str) -> Response:
     return _detail(RefinementRun.objects.get(pk=again.pk), status.HTTP_201_CREATED)
 
 
-@extend_schema(request=GradeSerializer, responses={201: GradingRunSerializer}, operation_id="refinement_grade")
+@extend_schema(
+    request=GradeSerializer,
+    responses={200: GradingRunSerializer, 201: GradingRunSerializer},
+    operation_id="refinement_grade",
+)
 @api_view(["POST"])
 def refinement_grade(request: Request, slug: str, public_id: str) -> Response:
     """Let a judge grade base and refined responses by the gold rubric, criterion by criterion."""
