@@ -68,7 +68,7 @@ class ApiTokenSerializer(serializers.ModelSerializer[ApiToken]):
 @extend_schema(methods=["DELETE"], responses={200: EndedSessionsSerializer}, operation_id="account_sessions_end")
 @api_view(["GET", "DELETE"])
 def sessions(request: Request) -> Response:
-    """List your sessions that have not ended. The list is not paginated: there are few.
+    """List your sessions that have not ended. All at once: one row for each sign-in of the last days.
 
     DELETE: End all your sessions but the one in which the request was sent. With a token, all of them end.
     """

@@ -151,7 +151,7 @@ def test_a_token_for_another_benchmark_opens_nothing(world: World) -> None:
                 continue
             status, content = send(key, method, url)
             tried += 1
-            if "{" in route.path:
+            if "{" in route.path and route.name not in OF_THE_SERVER:
                 is_right = status == 404
             elif (route.name, method) == ("api-benchmarks", "POST") or route.name in OF_THE_SERVER:
                 is_right = status == 403 and content["detail"] == (

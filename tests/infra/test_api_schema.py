@@ -95,7 +95,7 @@ def test_a_list_without_pages_says_what_bounds_it(schema: dict[str, Any]) -> Non
         for path, method, operation in operations(schema)
         if method == "get" and answer_of(schema, operation).get("type") == "array"
     ]
-    assert len(bare) == 16
+    assert len(bare) == 17
     assert [path for path, description in bare if "All at once: " not in description] == []
 
 
