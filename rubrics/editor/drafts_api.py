@@ -77,9 +77,9 @@ class CitedSerializer(CitationSerializer):
 
 
 class DraftSerializer(Plain):
-    """A draft as it is. Version 0: nothing is written yet."""
+    """A draft as it is. Version 0: nothing is written yet; `status` is empty where nothing is published either."""
 
-    status = serializers.ChoiceField(choices=Rubric.Status.choices)
+    status = serializers.ChoiceField(choices=Rubric.Status.choices, allow_blank=True)
     draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
     version = serializers.IntegerField()
     items = DraftItemSerializer(many=True)
@@ -205,8 +205,8 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
             at=timezone.now(),
         )
     except StaleSave as refused:
-        stored = editing.draft_json(refused.current, case=case, reader=_me(request))
-        current = {"status": Rubric.Status.DRAFT, **stored}
+        # Read anew: where the draft that was seen is gone, the refusal has taken back the one that it began.
+        current = _rubric_payload(case, _me(request))
         return Response({"detail": str(refused), "current": current}, status=status.HTTP_409_CONFLICT)
     return Response(_rubric_payload(case, _me(request)))
 

@@ -210,6 +210,19 @@ def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, aut
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("rubric", "status"), [(1, "published"), (0, "")])
+def test_the_api_refuses_a_draft_that_is_gone_and_begins_none(
+    client: Any, benchmark: Benchmark, rubric: int, status: str
+) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=rubric)
+    place = f"/api/v1/benchmarks/{benchmark.slug}/cases/{case.public_id}/draft/"
+    answer = client.put(place, json.dumps({"version": 3, "items": []}), content_type="application/json")
+    assert (answer.status_code, answer.json()["current"]) == (409, client.get(place).json())
+    assert (client.get(place).json()["status"], client.get(place).json()["version"]) == (status, 0)
+    assert not RubricDraft.objects.filter(rubric__case=case).exists()
+
+
+@pytest.mark.slow
 def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benchmark) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=[5])
     place = f"/api/v1/benchmarks/{benchmark.slug}/cases/{case.public_id}/draft/"
