@@ -111,7 +111,9 @@ def _user(request: Request) -> User:
 
 
 def _sessions(request: Request, at: datetime) -> list[OwnSession]:
-    return own_sessions(_user(request), current_key=request._request.session.session_key, at=at)
+    # A request with a token may carry a cookie as well, which is not what lets it in.
+    key = None if isinstance(request.auth, ApiToken) else request._request.session.session_key
+    return own_sessions(_user(request), current_key=key, at=at)
 
 
 def _end(request: Request, rows: list[OwnSession], at: datetime) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
 from pathlib import Path
 
 from django.conf import settings
@@ -25,7 +25,8 @@ def folders() -> dict[str, Path]:
     paths = {
         "CONSILIUM_HOME": Path(settings.CONSILIUM_HOME),
         "MEDIA_ROOT": Path(settings.MEDIA_ROOT),
-        "TMPDIR": Path(tempfile.gettempdir()),
+        # Not `tempfile.gettempdir()`: from a folder that is full it goes on to another one without a word.
+        "TMPDIR": Path(os.environ.get("TMPDIR") or "/tmp"),  # noqa: S108  (it is only looked at)
     }
     return {name: next(folder for folder in (path, *path.parents) if folder.exists()) for name, path in paths.items()}
 

@@ -40,11 +40,11 @@ from scoring.work.turn import (
     ACTIVE_FOR,
     MAX_STARTS_WITHOUT_PROGRESS,
     TASK_BUDGET_S,
+    Starts,
     Turn,
     ask_all,
     database_start,
     pause_after,
-    starts_that_count,
 )
 
 log = structlog.get_logger(__name__)
@@ -147,15 +147,14 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
         return None
     rows = PipelineRun.objects.filter(pk=run_id)
     # Each pause uses up one start as well.
-    started_at = database_start()
-    starts = starts_that_count(run.attempts, before=run.database_start, now=started_at)
-    if starts >= MAX_STARTS_WITHOUT_PROGRESS + _pauses(run):
+    starts = Starts(run.attempts, run.ended_with_database, run.database_start).seen_at(database_start())
+    if starts.are_too_many(MAX_STARTS_WITHOUT_PROGRESS + _pauses(run)):
         with language_of(run.created_by):
             reason = _(
                 "The worker stopped unexpectedly %(times)s times here without receiving an answer. See its "
                 "log for details."
             )
-            rows.update(status=Status.FAILED, error=reason % {"times": starts}, finished_at=at, resume_at=None)
+            rows.update(status=Status.FAILED, error=reason % {"times": starts.number}, finished_at=at, resume_at=None)
             notify_of_pipeline(run, status=Status.FAILED, at=at)
         return None
     rows.update(
@@ -164,13 +163,13 @@ def _begin(run_id: int, clock: Clock) -> PipelineTurn | None:
         started_at=run.started_at or at,
         resume_at=None,
         error="",
-        attempts=starts + 1,
-        database_start=started_at,
+        attempts=starts.number + 1,
+        **starts.next_fields(),
         spent=_spent_with_reserved(run),
         reserved=0.0,
     )
     run.status = Status.RUNNING
-    return PipelineTurn(run, clock, starts + 1)
+    return PipelineTurn(run, clock, starts.counted + 1)
 
 
 def _spent_with_reserved(run: PipelineRun) -> float:

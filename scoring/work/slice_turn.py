@@ -19,14 +19,7 @@ from scoring.models import JudgeRun, RunSlice
 from scoring.runs.services import settle_run
 from scoring.work.claims import claim_for
 from scoring.work.store import JudgedRequest, store_results
-from scoring.work.turn import (
-    ACTIVE_FOR,
-    MAX_STARTS_WITHOUT_PROGRESS,
-    Turn,
-    database_start,
-    pause_after,
-    starts_that_count,
-)
+from scoring.work.turn import ACTIVE_FOR, Starts, Turn, database_start, pause_after
 
 # A slice that was enqueued within this time counts as about to run.
 EXPECTED_FOR = timedelta(seconds=10)
@@ -82,15 +75,14 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
     row = RunSlice.objects.filter(run_id=run_id, number=slice_number, status__in=RunSlice.OPEN).first()
     if run is None or row is None or run.status not in STARTABLE or (row.resume_at and row.resume_at > at):
         return None
-    started_at = database_start()
-    starts = starts_that_count(row.starts_without_progress, before=row.database_start, now=started_at)
-    if starts >= MAX_STARTS_WITHOUT_PROGRESS:
+    starts = Starts(row.starts_without_progress, row.ended_with_database, row.database_start).seen_at(database_start())
+    if starts.are_too_many():
         row.status, row.failed = RunSlice.Status.STOPPED, True
         with language_of(run.created_by):
             row.reason = _(
                 "The worker stopped unexpectedly %(times)s times here without a single verdict. See its log "
                 "for details."
-            ) % {"times": starts}
+            ) % {"times": starts.number}
         row.save(update_fields=["status", "failed", "reason"])
         transaction.on_commit(lambda: settle_run(run_id=run_id, at=clock()))
         return None
@@ -102,8 +94,8 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
     RunSlice.objects.filter(pk=row.pk).update(
         status=RunSlice.Status.RUNNING,
         heartbeat_at=at,
-        starts_without_progress=starts + 1,
-        database_start=started_at,
+        starts_without_progress=starts.number + 1,
+        **starts.next_fields(),
         resume_at=None,
         claim=row.claim,
     )

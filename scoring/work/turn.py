@@ -32,6 +32,7 @@ TASK_BUDGET_S = 300.0
 DRAIN_S = 60.0
 # A row whose workers die this often in a row without a result is not started again.
 MAX_STARTS_WITHOUT_PROGRESS = 5
+MAX_STARTS_IN_ALL = 20  # with those that ended with PostgreSQL
 # A row with a heartbeat within this time is at work.
 ACTIVE_FOR = timedelta(seconds=30)
 # Where the endpoint is down the row pauses, each time for longer; a setting limits the pauses before it stops.
@@ -62,14 +63,37 @@ def database_start() -> datetime:
         return cursor.fetchone()[0]
 
 
-def starts_that_count(starts: int, *, before: datetime | None, now: datetime) -> int:
-    """The starts in a row without a result.
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """The starts of a row in a row without a result, up to the last one.
 
-    The last of them does not count if PostgreSQL was started at ``before`` then, and has been started again since: such
-    a turn ends because nothing can be stored, whatever its work is. One that ended with the connection alone counts, as
-    the end of a worker does.
+    A turn that ended because PostgreSQL was started again, since ``database_start``, could store nothing, whatever its
+    work is. It does not count, but for `MAX_STARTS_IN_ALL`: the work itself may be what takes the server down. A turn
+    that ended with its connection alone counts, as the end of a worker does.
     """
-    return max(0, starts - 1) if before is not None and before != now else starts
+
+    number: int
+    ended_with_database: int
+    database_start: datetime | None
+
+    def seen_at(self, database_start: datetime) -> Starts:
+        """The same, knowing how the last turn ended."""
+        is_new = self.number > 0 and self.database_start not in (None, database_start)
+        ended = self.ended_with_database if self.number else 0
+        return Starts(self.number, ended + is_new, database_start)
+
+    @property
+    def counted(self) -> int:
+        """Those that say something of the work."""
+        return self.number - self.ended_with_database
+
+    def are_too_many(self, most: int = MAX_STARTS_WITHOUT_PROGRESS) -> bool:
+        """Whether there is to be no further one."""
+        return self.counted >= most or self.number >= MAX_STARTS_IN_ALL
+
+    def next_fields(self) -> dict[str, Any]:
+        """What a row stores beside their number as the next one begins."""
+        return {"ended_with_database": self.ended_with_database, "database_start": self.database_start}
 
 
 @dataclass(slots=True)

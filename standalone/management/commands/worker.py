@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -48,6 +49,9 @@ class Command(BaseCommand):
             supervisor.start(WORKER)
             while True:
                 supervisor.keep_running()
+                if reaper.poll() is not None:
+                    self._say("The process that cleans up after this one has ended, so this one ends as well.")
+                    break
                 select.select([], [], [], LOOK_EVERY_S)
         except Stopped:
             pass
@@ -55,7 +59,8 @@ class Command(BaseCommand):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             supervisor.stop()
-            reaper.stdin.close()
+            with suppress(BrokenPipeError):  # somebody may have killed it
+                reaper.stdin.close()
             reaper.wait()
 
     def _say(self, line: str) -> None:

@@ -244,6 +244,7 @@ def test_a_start_that_ended_with_the_database_does_not_count(cases: Benchmark, l
         attempts=MAX_STARTS_WITHOUT_PROGRESS, database_start=timezone.now() - timedelta(days=1000)
     )
     assert work(run).status == "finished"
+    assert (run.ended_with_database, run.database_start) == (1, database_start())
 
 
 @pytest.mark.slow

@@ -268,7 +268,11 @@ def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, l
 @pytest.mark.slow
 def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback))
-    RunSlice.objects.update(status="running", starts_without_progress=turn.MAX_STARTS_WITHOUT_PROGRESS)
+    RunSlice.objects.update(
+        status="running",
+        starts_without_progress=turn.MAX_STARTS_WITHOUT_PROGRESS,
+        database_start=turn.database_start(),
+    )
     work(run)
     assert run.status == "failed"
     assert "stopped unexpectedly 5 times" in run.error
@@ -285,6 +289,21 @@ def test_a_start_that_ended_with_the_database_does_not_count(answered: Benchmark
         database_start=timezone.now() - timedelta(days=1000),
     )
     assert work(run).status == "finished"
+    row = run.slices.first()
+    assert row is not None
+    assert (row.ended_with_database, row.database_start) == (1, turn.database_start())
+
+
+def test_a_slice_with_which_the_database_always_ends_is_given_up(answered: Benchmark, loopback: Loopback) -> None:
+    run = start(answered, chat_judge(answered, loopback))
+    RunSlice.objects.update(
+        status="running",
+        starts_without_progress=turn.MAX_STARTS_IN_ALL,
+        ended_with_database=turn.MAX_STARTS_IN_ALL - 1,
+        database_start=timezone.now() - timedelta(days=1000),
+    )
+    assert work(run).status == "failed"
+    assert "stopped unexpectedly 20 times" in run.error
 
 
 @pytest.mark.slow
