@@ -41,12 +41,17 @@ class GroupSerializer(StrictSerializer, Plain):
     name = serializers.CharField(max_length=MAX_GROUP_NAME_LENGTH)
 
 
+@extend_schema_field({"anyOf": [{"type": "string", "format": "email"}, {"type": "string", "maxLength": 0}]})
+class _MemberAddress(serializers.EmailField):
+    """An address; answers to researchers have it empty."""
+
+
 class MemberSerializer(StrictSerializer, Plain):
     """A member; the address and the name are for the admin alone, and empty for researchers."""
 
     id = serializers.IntegerField(source="pk", read_only=True)
     pseudonym = serializers.CharField(read_only=True)
-    email = serializers.EmailField()
+    email = _MemberAddress()
     name = serializers.CharField(max_length=MAX_PERSON_NAME_LENGTH, required=False, allow_blank=True, default="")
     role = serializers.ChoiceField(choices=Membership.Role.choices)
     active = serializers.BooleanField(read_only=True)

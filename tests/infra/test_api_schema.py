@@ -384,3 +384,9 @@ def test_a_write_to_an_address_without_its_slash_is_refused_and_a_read_is_redire
     assert (file.status_code, file.redirect_chain) == (405, [])
     read = client.get("/api/v1/work/checks")
     assert (read.status_code, read["Location"]) == (301, "/api/v1/work/checks/")
+
+
+def test_the_address_of_a_member_may_be_empty(schema: dict[str, Any]) -> None:
+    """Researchers do not see it, and an empty text is no address."""
+    email = schema["components"]["schemas"]["Member"]["properties"]["email"]
+    assert email == {"anyOf": [{"type": "string", "format": "email"}, {"type": "string", "maxLength": 0}]}

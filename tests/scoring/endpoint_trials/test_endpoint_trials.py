@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from consilium.core.heartbeat import WorkerHeartbeat
 from rubrics.models import Benchmark
 from scoring.endpoint_trials.jobs import TRIALS
 from scoring.models import EndpointTrial, Judge
@@ -87,6 +88,7 @@ def test_the_page_gives_up_after_a_minute(
     words: str,
     waits: bool,
 ) -> None:
+    WorkerHeartbeat.objects.all().delete()  # a worker of an earlier test may have left its row
     begin(admin, loopback)
     trial = newest_trial()
     EndpointTrial.objects.update(status=status)
