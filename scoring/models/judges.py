@@ -206,8 +206,9 @@ class RunSlice(models.Model):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     # How often work on it began since the last verdict; limiting it bounds the cost of a worker that dies repeatedly.
     starts_without_progress = models.PositiveSmallIntegerField(default=0)
-    ended_with_database = models.PositiveSmallIntegerField(default=0, db_default=0)  # how many of them did
-    database_start = models.DateTimeField(null=True, blank=True)  # when PostgreSQL was started, at the last of them
+    # How many of these turns ended because PostgreSQL was started again, and when it was started as the last one began.
+    ended_with_database = models.PositiveSmallIntegerField(default=0, db_default=0)
+    database_start = models.DateTimeField(null=True, blank=True)
     # If its endpoint was down: the earliest time to resume, and how often in a row it was down.
     resume_at = models.DateTimeField(null=True, blank=True)
     pauses = models.PositiveSmallIntegerField(default=0)

@@ -68,8 +68,9 @@ class PipelineRun(ReleasedRun):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     resume_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)  # starts in a row without an answer
-    ended_with_database = models.PositiveSmallIntegerField(default=0, db_default=0)  # how many of them did
-    database_start = models.DateTimeField(null=True, blank=True)  # when PostgreSQL was started, at the last of them
+    # How many of these turns ended because PostgreSQL was started again, and when it was started as the last one began.
+    ended_with_database = models.PositiveSmallIntegerField(default=0, db_default=0)
+    database_start = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -65,7 +65,7 @@ def database_start() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """The starts of a row in a row without a result, up to the last one.
+    """How often in succession work on a row began without a result.
 
     A turn that ended because PostgreSQL was started again, since ``database_start``, could store nothing, whatever its
     work is. It does not count, but for `MAX_STARTS_IN_ALL`: the work itself may be what takes the server down. A turn
@@ -77,14 +77,14 @@ class Starts:
     database_start: datetime | None
 
     def seen_at(self, database_start: datetime) -> Starts:
-        """The same, knowing how the last turn ended."""
+        """The same, with how the last turn ended; ``database_start`` is that of now."""
         is_new = self.number > 0 and self.database_start not in (None, database_start)
         ended = self.ended_with_database if self.number else 0
         return Starts(self.number, ended + is_new, database_start)
 
     @property
     def counted(self) -> int:
-        """Those that say something of the work."""
+        """How many count against the work."""
         return self.number - self.ended_with_database
 
     def are_too_many(self, most: int = MAX_STARTS_WITHOUT_PROGRESS) -> bool:
@@ -92,7 +92,7 @@ class Starts:
         return self.counted >= most or self.number >= MAX_STARTS_IN_ALL
 
     def next_fields(self) -> dict[str, Any]:
-        """What a row stores beside their number as the next one begins."""
+        """What the row stores as the next turn begins, beside the number."""
         return {"ended_with_database": self.ended_with_database, "database_start": self.database_start}
 
 
