@@ -159,9 +159,11 @@ class Body:
 
     def __init__(self, data: bytes = b"") -> None:
         self.data = data
+        self.is_read = threading.Event()
         self.may_end = threading.Event()
 
     def read(self, size: int) -> bytes:
+        self.is_read.set()
         if size:
             self.may_end.wait(30)
         data, self.data = self.data[:size], self.data[size:]
@@ -200,7 +202,7 @@ def test_no_more_bodies_are_read_at_once_than_there_are_places(length: int, max_
     threads = [threading.Thread(target=send, args=each) for each in zip(slow, addresses, strict=True)]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)
+    assert all(body.is_read.wait(30) for body in slow)
     assert call(application, Body(), length, "192.0.2.4")[0] == "503 Service Unavailable"
     assert call(application, Body(), 0) == ("200 OK", b"")  # a request without a body takes no place
     for body in slow:
@@ -220,7 +222,7 @@ def test_bodies_of_one_address_leave_half_of_the_places(length: int) -> None:
     threads = [threading.Thread(target=call, args=[application, body, length, "192.0.2.1"]) for body in slow]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)
+    assert all(body.is_read.wait(30) for body in slow)
     whole = Body(b"y" * length)
     whole.may_end.set()
     assert call(application, Body(), length, "192.0.2.1")[0] == "503 Service Unavailable"
@@ -245,7 +247,7 @@ def test_bodies_of_one_kind_leave_the_places_of_the_others() -> None:
     threads = [threading.Thread(target=send, args=[length]) for length in slow]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)  # all of them are read at once
+    assert all(body.is_read.wait(30) for body in slow.values())  # all at once
     for body in slow.values():
         body.may_end.set()
     for thread in threads:
