@@ -22,10 +22,12 @@ from django.core.management.commands.flush import Command as FlushCommand
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone, translation
 
+from config import celery_app
 from standalone.embedded import ensure
 from tests.processes import Worker, kill_workers, redis_server
 from tests.slow_tests import SlowTests
 from tests.template import ROOT, ensure_template
+from tests.waiting import open_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -272,6 +274,13 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(autouse=True)
+def _empty_broker(request: pytest.FixtureRequest) -> None:
+    """A worker sees no task that an earlier test left, such as a mail about a changed password."""
+    if "new_worker" in request.fixturenames:
+        celery_app.control.purge()
+
+
 @pytest.fixture(scope="session")
 def _worker_at_hand() -> Iterator[list[Worker]]:
     """The shared worker of this process, where there is one now."""
@@ -417,9 +426,11 @@ def new_page(chromium: Browser, live_server: Any, watch: Watch) -> Iterator[Call
         page.on("console", watch.console)
         page.on("pageerror", lambda error: watch.errors.append(str(error)))
         page.on("request", watch.request)
+        open_pages.append(page)
         return page
 
     yield open_page
+    open_pages.clear()
     for context in contexts:
         context.close()
     verdict = watch.verdict()

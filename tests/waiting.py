@@ -5,9 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 T = TypeVar("T")
+# The pages of the running test. What a page asks a test for, such as a request that is routed, is answered only while
+# the test waits for the browser.
+open_pages: list[Page] = []
 
 
 def wait_until(condition: Callable[[], T], *, within_s: float = 60.0, message: str = "") -> T:
@@ -20,4 +26,8 @@ def wait_until(condition: Callable[[], T], *, within_s: float = 60.0, message: s
             return value
         if time.monotonic() > until:
             raise AssertionError(f"Not within {within_s:g} s: {message or condition}")
-        pause.wait(0.05)
+        pages = [page for page in open_pages if not page.is_closed()]
+        if pages and threading.current_thread() is threading.main_thread():
+            pages[-1].wait_for_timeout(50)
+        else:
+            pause.wait(0.05)
