@@ -124,6 +124,8 @@ export class SaveQueue {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #typedAt = 0;
+  #puts = 0; // how many states were put
+  #putsSent = 0; // how many of them were put when the last request was made
   #opened = 0; // how many pieces of work there were before this one
   #isRepeated = false; // 403 or 404 was answered before, and the same person is signed in
 
@@ -162,6 +164,7 @@ export class SaveQueue {
   put(id, state, version, { wait = 0, after = [] } = {}) {
     const before = this.pending.get(id);
     const trail = [...(before?.after ?? []), ...(this.#trails.get(id) ?? []), ...after];
+    this.#puts += 1;
     const entry = {
       ...state,
       version: before?.version ?? version,
@@ -292,13 +295,21 @@ export class SaveQueue {
         this.#unconfirmed.add(entry.client_id);
       }
       this.editor.onChange?.();
+      this.#putsSent = this.#puts;
       const answer = await this.editor.send(batch);
       if (opened !== this.#opened) {
         dropSaved(store, batch, this.#resultsOf(answer, batch));
         return;
       }
+      // What was put meanwhile is sent before anything is called refused: it may be accepted, as after a refusal.
+      if (this.#hasNews && isRefusal(answer) && !this.#resultsOf(answer, batch).length) return;
       if (!(await this.settle(answer, batch))) return;
     }
+  }
+
+  /** Whether something was put since the last request of the queue was made. */
+  get #hasNews() {
+    return this.#puts > this.#putsSent;
   }
 
   /**
@@ -345,8 +356,10 @@ export class SaveQueue {
     if (status === 401) this.#halt("signed-out", answer);
     else if (body?.reason === "somebody-else") this.#halt("somebody", answer);
     else if (status === 403 || status === 404) return this.#checkAuthor(answer);
-    else if (isRefusal(answer)) this.#halt("refused", answer);
-    else this.failures += 1; // no connection, an error, or the sign-in page of a network
+    else if (isRefusal(answer)) {
+      this.#halt("refused", answer);
+      if (this.#hasNews) this.halted = ""; // the page made the request itself, and something was put meanwhile
+    } else this.failures += 1; // no connection, an error, or the sign-in page of a network
     return false;
   }
 

@@ -360,6 +360,34 @@ test("a page that is left sends what was being typed", async () => {
   assert.equal(server.stored.a.value, "typ");
 });
 
+test("what is put while a request is under way that is refused is sent all the same", async () => {
+  let answer;
+  server.answers = [() => new Promise((resolve) => (answer = resolve))];
+  queue.put("a", { value: "too long" }, 0);
+  queue.put("a", { value: "shorter" }, 0, { wait: 600 });
+  answer({ status: 413, body: null });
+  await settled();
+  assert.equal(queue.halted, "");
+  assert.deepEqual(values(), ["too long"]);
+  await pass(600);
+  assert.equal(server.stored.a.value, "shorter");
+  assert.deepEqual(events, [["stored", "a", 1, "shorter"]]); // nothing was called refused that is not wanted any more
+});
+
+test("so is another thing that is put meanwhile, and a refusal of both is said", async () => {
+  let answer;
+  const paused = { status: 409, body: { detail: "Paused" } };
+  server.answers = [() => new Promise((resolve) => (answer = resolve)), paused];
+  queue.put("a", { value: "one" }, 0);
+  queue.put("b", { value: "other" }, 0);
+  answer(paused);
+  await settled();
+  await pass(0);
+  assert.deepEqual(values(), ["one", "one"]);
+  assert.equal(queue.halted, "refused");
+  assert.deepEqual(events, [["halted", "refused"]]);
+});
+
 test("handing in tries again what was refused", async () => {
   server.answers = [{ status: 409, body: { detail: "Paused" } }];
   queue.put("a", { value: "one" }, 0);

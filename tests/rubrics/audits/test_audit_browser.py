@@ -18,7 +18,7 @@ from tests.rubrics.audits.test_audits import KEYS, auditor_of, bench
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.conftest import Watch
 
@@ -144,7 +144,26 @@ def test_a_refusal_without_words_is_shown_and_loses_nothing(
     expect(page.locator("#refusal")).to_contain_text("not sent yet")
     page.unroute("**/save/")
     page.locator("#comment").fill("kept, and shorter")
-    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept, and shorter", message="it is sent")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    item.refresh_from_db()
+    assert item.comment == "kept, and shorter"
+
+
+def test_a_comment_that_is_shortened_while_it_is_being_refused_is_sent(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 413")
+    page = open_item(new_page, item)
+    held: list[Route] = []
+    page.route("**/save/", lambda route: held.append(route), times=1)
+    with page.expect_request("**/save/"):
+        page.locator("#comment").fill("kept")
+    page.locator("#comment").fill("kept, and shorter")
+    held[0].fulfill(status=413, body="Too large")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    item.refresh_from_db()
+    assert item.comment == "kept, and shorter"
+    expect(page.locator("#refusal")).to_be_hidden()
 
 
 def test_offline_it_is_not_submitted_and_the_page_says_so(
