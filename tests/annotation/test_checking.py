@@ -236,8 +236,8 @@ def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checke
     # It is put back as well where its checker is deactivated.
     assert client.post(url, other | {"version": 5, "client_id": uuid4()}).status_code == 200
     membership = Membership.objects.get(user=checked.checker)
-    services.set_member_active(membership=membership, active=False)
-    services.set_member_active(membership=membership, active=True)
+    services.set_member_active(membership=membership, active=False, at=timezone.now())
+    services.set_member_active(membership=membership, active=True, at=timezone.now())
     take(checked, client)
     assert client.post(url, amendment | {"client_id": uuid4(), "version": 6}).status_code == 409
     assert Amendment.objects.values_list("outcome", "version").get() == ("", 7)
@@ -344,7 +344,7 @@ def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Worksho
     assert second.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
     first.post(f"/work/checks/{row.public_id}/release/")
     services.set_member_active(
-        membership=checked.group.memberships.get(user=checked.checker, role="checker"), active=False
+        membership=checked.group.memberships.get(user=checked.checker, role="checker"), active=False, at=timezone.now()
     )
     assert take(checked, second) == row
 

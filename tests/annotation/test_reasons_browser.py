@@ -249,6 +249,32 @@ def test_a_click_counts_on_a_row_that_is_saved_while_the_button_is_held_down(new
     assert Amendment.objects.get().outcome == "cannot_assess"
 
 
+def test_an_outcome_chosen_while_an_undo_is_being_saved_is_kept(new_page: NewPage) -> None:
+    page = checking(new_page)
+    for key in ("t", "No dose is named.", "Enter", "m"):
+        (page.keyboard.type if key.endswith(".") else page.keyboard.press)(key)
+    expect(page.locator("#saved")).to_have_text(re.compile("^Saved "))
+    held: list[Route] = []
+    page.route("**/criteria/**", lambda route: held.append(route))
+    with page.expect_request("**/criteria/**"):
+        page.keyboard.press("u")
+    field = page.locator("[data-reason]:visible")
+    expect(field).to_have_value("No dose is named.")
+    page.locator(".criterion.current [data-do=cancel]").click()
+    expect(field).to_have_count(0)
+    page.keyboard.press("m")
+    expect(field).to_be_focused()
+    page.keyboard.type("A dose is named.")
+    held[0].continue_()
+    page.unroute("**/criteria/**")
+    row = page.locator(".criterion").first
+    expect(row).to_have_attribute("data-version", "2")
+    expect(row.locator("[data-set=met]")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(row.locator(".note")).to_have_text("A dose is named.")
+
+
 def test_a_row_with_an_unsaved_amendment_says_so(new_page: NewPage) -> None:
     page = checking(new_page)
     lines = page.get_by_text("The chosen outcome is not saved yet.").locator("visible=true")

@@ -100,6 +100,8 @@ def test_an_amendment_waits_out_a_lost_connection_and_a_closed_tab(new_page: New
     page.reload()
     expect(page.locator("#summary")).to_have_text("1 amended")
     expect(page.locator("[data-reason]:visible")).to_have_value("Half written")
+    # The summary counts what is waiting as well.
+    wait_until(Amendment.objects.exists, message="the amendment is saved")
     assert Amendment.objects.get().reason == "No dose is named."
 
 

@@ -95,7 +95,7 @@ def test_the_page_offers_no_undo_to_who_has_left_the_group() -> None:
     row = workshop.queue()[0]
     decide(row)
     membership = Membership.objects.get(user=row.annotator, group=workshop.group)
-    services.set_member_active(membership=membership, active=False)
+    services.set_member_active(membership=membership, active=False, at=timezone.now())
     page = signed_in(workshop.annotator).get(f"/work/{row.public_id}/")
     assert page.status_code == 200
     assert "data-undo-submission" not in page.content.decode()

@@ -18,6 +18,7 @@ from annotation.models import Amendment, LabelAnswer, WritingTask
 from rubrics.audits.services import AuditTerms, create_audit
 from rubrics.models import AuditItem, Case, RubricDraft
 from rubrics.services import give_authoring_role
+from tests.annotation.codes.coding_world import build_coding
 from tests.annotation.conftest import build_workshop
 from tests.annotation.labels.labels_world import build_ward
 from tests.annotation.writing.writing_world import build_writing_world
@@ -147,6 +148,26 @@ def test_label(transactional_db: None, new_page: NewPage) -> None:
     page.keyboard.press("3")
     until(page, lambda: LabelAnswer.objects.values_list("value", flat=True).first() == "non-emergent")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    expect(page.locator("#choice")).to_be_hidden()
+
+
+def test_codes(transactional_db: None, new_page: NewPage) -> None:
+    world = build_coding()
+    task = world.task("a alpha")
+
+    def codes() -> list[str]:
+        answer = LabelAnswer.objects.filter(task=task).first()
+        return [code["code"] for code in answer.codes] if answer else []
+
+    page = new_page(task.annotator)
+    lost = LostAnswer(page, "**/answers/")
+    page.goto(f"/work/labels/{task.public_id}/")
+    page.keyboard.press("3")
+    until(page, lambda: lost.count)
+    page.keyboard.press("f")
+    page.keyboard.press("3")  # the first one is taken away again
+    until(page, lambda: codes() == ["overconfidence"])
+    expect(page.locator("#saved")).to_contain_text("Saved")
     expect(page.locator("#choice")).to_be_hidden()
 
 

@@ -116,19 +116,23 @@ export function renewRow(id, newRow) {
 }
 
 /**
- * A row whose ruling or amendment was undone: nothing of it stays but the reason, which waits for another outcome.
+ * A row whose ruling or amendment was undone: nothing of it stays but the reason, which waits for another outcome or,
+ * if the person has chosen one by now, for being saved.
  * @param {HTMLElement} row with an open field
  * @param {HTMLElement} newRow
  */
 function renewAround(row, newRow) {
   const field = existingReasonField(row);
   const { value, selectionStart, selectionEnd } = field;
+  const named = reasonBox(row)?.dataset.outcome ?? "";
+  // A reason for the outcome that the row showed is now one for the outcome that is stored, which may be another.
+  const outcome = named && named === row.dataset.outcome ? (newRow.dataset.outcome ?? "") : named;
   const hadFocus = document.activeElement === field;
   const wasCurrent = currentRow() === row;
   row.replaceWith(newRow);
   if (wasCurrent) select(newRow, { focus: !hadFocus });
-  showReason(newRow, "", value);
-  keep(idOf(newRow), value ? { outcome: "", reason: value, unsent: false } : null);
+  showReason(newRow, outcome, value);
+  keep(idOf(newRow), value ? { outcome, reason: value, unsent: false } : null);
   if (!hadFocus) return;
   existingReasonField(newRow).focus();
   existingReasonField(newRow).setSelectionRange(selectionStart, selectionEnd);
