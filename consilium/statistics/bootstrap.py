@@ -37,6 +37,8 @@ MINIMUM_CASES = MINIMUM_RESAMPLED_CASES
 MINIMUM_KEPT = 0.95
 # Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
 BLOCK_CELLS = 4_000_000
+# Each slice takes some 50 kB while its deviation is computed.
+SLICES_AT_ONCE = 200
 
 Array = NDArray[Any]
 
@@ -154,10 +156,12 @@ def standard_deviations(figures: CaseFigures, bootstrap: CaseBootstrap) -> list[
     """
     cases = figures.behind.sum(axis=0)
     due = np.flatnonzero(cases >= MINIMUM_CASES)
-    intervals = percentile_intervals(replicates(figures.of_slices(due), bootstrap), cases[due])
     spreads: list[float | None] = [None] * figures.n_slices
-    for i, spread in zip(due.tolist(), intervals.standard_deviation.tolist(), strict=True):
-        spreads[i] = None if np.isnan(spread) else spread
+    for start in range(0, len(due), SLICES_AT_ONCE):
+        block = due[start : start + SLICES_AT_ONCE]
+        intervals = percentile_intervals(replicates(figures.of_slices(block), bootstrap), cases[block])
+        for i, spread in zip(block.tolist(), intervals.standard_deviation.tolist(), strict=True):
+            spreads[i] = None if np.isnan(spread) else spread
     return spreads
 
 

@@ -215,12 +215,12 @@ def _simulate(
     for start in range(0, draws, step):
         rows = slice(start, min(start + step, draws))
         shape = (rows.stop - rows.start, len(hits))
-        kept = rng.binomial(hits, rates.sensitivity, size=shape)
-        judged = kept + rng.binomial(present - hits, 1 - rates.specificity, size=shape)
-        values = np.where(scored, cacs_values(judged, np.broadcast_to(present, shape), k), 0.0)
-        for i, own in enumerate(places):
+        judged = rng.binomial(hits, rates.sensitivity, size=shape)
+        judged += rng.binomial(present - hits, 1 - rates.specificity, size=shape)
+        for i, own in enumerate(places):  # the scores of one candidate at a time, which take far less memory
             if n_scored := int(scored[own].sum()):
-                cacs[i, rows] = values[:, own].sum(axis=1) / n_scored
+                values = np.where(scored[own], cacs_values(judged[:, own], present[own], k), 0.0)
+                cacs[i, rows] = values.sum(axis=1) / n_scored
             if n_present := int(present[own].sum()):
                 accuracy[i, rows] = 100 * judged[:, own].sum(axis=1) / n_present
     return cacs, accuracy

@@ -50,7 +50,7 @@ class CaseFigures:
     where it does not stand behind it; only their proportions matter. ``low`` and ``high``, numbers or (slices,), are
     the bounds between which the figure can lie. ``clip`` bounds the figure and its interval once they are computed.
     ``chance`` belongs to agreement beyond chance. ``trials``: the figure is a share of events among as many trials as
-    its cases are large.
+    its cases are large. ``effective`` (slices,): the number of effective cases, where ``sizes`` do not give it.
     """
 
     sums: NDArray[np.float64] | NDArray[np.int64]
@@ -61,6 +61,7 @@ class CaseFigures:
     clip: tuple[float, float] | None = None
     chance: Chance | None = None
     trials: bool = False
+    effective: Array | None = None
 
     def __post_init__(self) -> None:
         sums, sizes = np.asarray(self.sums), np.asarray(self.sizes, dtype=np.float64)
@@ -126,7 +127,15 @@ class CaseFigures:
             matters=self.chance.matters[where],
             by_most=self.chance.by_most[where],
         )
-        return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high, chance=chance)
+        return replace(
+            self,
+            sums=self.sums[:, where],
+            sizes=self.sizes[:, where],
+            low=low,
+            high=high,
+            chance=chance,
+            effective=None if self.effective is None else self.effective[where],
+        )
 
 
 def case_table(
@@ -188,8 +197,9 @@ def case_ratio(
         )
 
     low, high = (scale * np.asarray(end, dtype=np.float64) for end in bounds)
-    own_sizes = below if sizes is None else np.asarray(sizes, dtype=np.float64)
-    return CaseFigures(np.stack([above, below], axis=-1), ratio, own_sizes, low, high, clip, trials=trials)
+    sums = np.stack([above, below], axis=-1)
+    own_sizes = sums[..., 1] if sizes is None else np.asarray(sizes, dtype=np.float64)  # a view, since there are many
+    return CaseFigures(sums, ratio, own_sizes, low, high, clip, trials=trials)
 
 
 def case_joint(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:

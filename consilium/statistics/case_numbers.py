@@ -6,6 +6,7 @@ import math
 
 MINIMUM_EFFECTIVE_CASES = 5  # for an interval
 MINIMUM_PILOT_CASES = 10  # for the variances that a plan rests on
+MINIMUM_CASES_OF_A_SIDE = 10  # for an interval of a ratio of rates, on each of its two sides
 CASES_FOR_A_CLAIM = 30
 CASES_FOR_RARE_EVENTS = 100  # shares near 0 or 1, sparse CACS, rare failures
 # The effective number of five equal cases may differ from 5 by rounding.

@@ -21,3 +21,9 @@ def holm(p: Sequence[float]) -> list[float]:
     result = np.empty_like(values)
     result[order] = adjusted
     return result.tolist()
+
+
+def holm_of_defined(p: Sequence[float | None]) -> list[float | None]:
+    """The same where some of the family have no p-value: they stay None, and the others are the family."""
+    corrected = iter(holm([value for value in p if value is not None]))
+    return [None if value is None else next(corrected) for value in p]

@@ -23,7 +23,7 @@ from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstr
 from consilium.statistics.case_figures import CaseFigures, Chance
 from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, in_reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
-from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
+from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases_of, jackknife, logit_ends
 from consilium.statistics.mover import changes_alike, correlations, difference_ends
 from consilium.statistics.rank_ranges import paired_rank_ranges, rank_ranges
 from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
@@ -89,6 +89,11 @@ class IntervalRule(Protocol):
     def compared(self, figures: CaseFigures, first: Places, second: Places) -> tuple[Intervals, Intervals]:
         """Of the figure of each slice, and of the differences between slices: ``first`` less ``second``, by number."""
 
+    def p_above(self, first: CaseFigures, second: CaseFigures, limit: float) -> Array:
+        """One-sided p-values that the first figure less the second is above ``limit``, (slices,); row i of both is the
+        same case. NaN where the difference has no interval.
+        """
+
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         """The rank of each candidate, with its range; a slice of ``candidates`` is a candidate."""
 
@@ -145,6 +150,20 @@ class CaseJackknife:
         sides = _Sides.of(figures, jack)
         return self._intervals(figures, jack), _differences(sides.chosen(first), sides.chosen(second))
 
+    def p_above(self, first: CaseFigures, second: CaseFigures, limit: float) -> Array:
+        own, other = _EndsAtLevels(first), _EndsAtLevels(second)
+        r = correlations(own.jack.deviations(), other.jack.deviations())
+        apart = own.value - other.value
+
+        def above(tail: Array) -> NDArray[np.bool_]:
+            return difference_ends(own.shown(tail), other.shown(tail), r)[0] > limit
+
+        def below(tail: Array) -> NDArray[np.bool_]:
+            return difference_ends(own.shown(tail), other.shown(tail), r)[1] < limit
+
+        p = np.where(apart > limit, least_tails(above, apart.size), 1 - least_tails(below, apart.size))
+        return np.where(np.isnan(self.differences(first, second).low), np.nan, np.where(apart == limit, 0.5, p))
+
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         return paired_rank_ranges(candidates)
 
@@ -171,19 +190,25 @@ class PercentileBootstrap:
         )
 
     def intervals(self, figures: CaseFigures) -> Intervals:
-        return self.of_replicates(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
+        return self.of_replicates(self._replicates(figures), figures.behind.sum(axis=0), effective_cases_of(figures))
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         apart = self._replicates(first) - self._replicates(second)
         behind = np.minimum(first.behind.sum(axis=0), second.behind.sum(axis=0))
-        effective = np.minimum(effective_cases(first.sizes), effective_cases(second.sizes))
+        effective = np.minimum(effective_cases_of(first), effective_cases_of(second))
         return self.of_replicates(apart, behind, effective)
 
     def compared(self, figures: CaseFigures, first: Places, second: Places) -> tuple[Intervals, Intervals]:
-        drawn, behind, effective = self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes)
+        drawn, behind, effective = self._replicates(figures), figures.behind.sum(axis=0), effective_cases_of(figures)
         apart = drawn[first] - drawn[second]
         fewest = np.minimum(behind[first], behind[second]), np.minimum(effective[first], effective[second])
         return self.of_replicates(drawn, behind, effective), self.of_replicates(apart, *fewest)
+
+    def p_above(self, first: CaseFigures, second: CaseFigures, limit: float) -> Array:
+        apart = self._replicates(first) - self._replicates(second)
+        kept = (~np.isnan(apart)).sum(axis=1)
+        p = (1 + (apart <= limit).sum(axis=1)) / (1 + kept)
+        return np.where(np.isnan(self.differences(first, second).low), np.nan, p)
 
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
@@ -270,10 +295,52 @@ def _differences(first: _Sides, second: _Sides) -> Intervals:
     )
 
 
-def _ends(jack: Jackknife, chance: Chance | None) -> Ends:
+class _EndsAtLevels:
+    """Figures, with the ends of their intervals at any level."""
+
+    def __init__(self, figures: CaseFigures) -> None:
+        self._figures = figures
+        self.jack = jackknife(figures)
+        self.value = _clip(self.jack.values, figures.clip)
+
+    def shown(self, tail: Array) -> tuple[Array, Array, Array]:
+        """The figures and their ends, clipped, each outside with ``tail`` on either side, (slices,)."""
+        ends = _ends(self.jack, self._figures.chance, 1 - 2 * tail)
+        low, high = (_clip(end, self._figures.clip) for end in (ends.low, ends.high))
+        return self.value, low, high
+
+
+HALVINGS, BISECTIONS = 40, 40
+
+
+def least_tails(holds: Callable[[Array], NDArray[np.bool_]], size: int) -> Array:
+    """The least tail of each slice down to which a condition on its interval holds at every tail from 0.5 down.
+
+    ``holds`` takes tails (slices,) and says for each slice whether the interval with this tail on either side meets the
+    condition. Tails are halved until it fails, then bisected. Where it never fails the tail is 2^-41.
+    """
+    good = np.full(size, 0.5)
+    bad = np.zeros(size)
+    searching = np.ones(size, dtype=bool)
+    for _ in range(HALVINGS):
+        tail = good / 2
+        met = holds(np.where(searching, tail, 0.5))
+        bad[searching & ~met] = tail[searching & ~met]
+        searching &= met
+        good[searching] = tail[searching]
+        if not searching.any():
+            break
+    for _ in range(BISECTIONS):
+        middle = np.where(searching, good, (good + bad) / 2)
+        met = holds(middle)
+        good, bad = np.where(met, middle, good), np.where(met, bad, middle)
+    return good
+
+
+def _ends(jack: Jackknife, chance: Chance | None, level: ArrayLike = LEVEL) -> Ends:
     if chance is None:
-        return logit_ends(jack)
-    return chance_corrected_ends(jack, np.where(chance.matters, chance.expected, 0.0))
+        return logit_ends(jack, level)
+    return chance_corrected_ends(jack, np.where(chance.matters, chance.expected, 0.0), level)
 
 
 def _clip(values: Array, clip: tuple[float, float] | None) -> Array:

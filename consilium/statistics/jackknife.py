@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +73,18 @@ class Jackknife:
         apart = np.where(known, self.without - mean, 0.0)
         return np.where((np.abs(apart) > NO_SPREAD * (self.high - self.low)).any(axis=0), apart, 0.0)
 
+    def of_slices(self, chosen: slice) -> Jackknife:
+        """The figures of some slices."""
+        low, high = (np.broadcast_to(np.asarray(end), self.values.shape)[chosen] for end in (self.low, self.high))
+        return Jackknife(
+            self.values[chosen],
+            self.without[:, chosen],
+            self.behind[:, chosen],
+            self.effective[chosen],
+            low,
+            high,
+        )
+
     def scaled(self, factor: float) -> Jackknife:
         """The figures and their bounds times ``factor``, which is above 0."""
         columns = {name: factor * getattr(self, name) for name in ("values", "without", "low", "high")}
@@ -103,6 +116,11 @@ def effective_cases(sizes: Array) -> Array:
     return np.divide(sizes.sum(axis=0) ** 2, squares, out=np.zeros(squares.shape), where=squares > 0)
 
 
+def effective_cases_of(figures: CaseFigures) -> Array:
+    """G* of the figure of each slice."""
+    return effective_cases(figures.sizes) if figures.effective is None else figures.effective
+
+
 def jackknife(figures: CaseFigures) -> Jackknife:
     """The figures, and what each would be without each case."""
     behind = figures.behind
@@ -113,7 +131,7 @@ def jackknife(figures: CaseFigures) -> Jackknife:
         total = sums.sum(axis=0)
         values[block] = figures.values(total)
         without[:, block] = np.where(behind[:, block], figures.values(total - sums), np.nan)
-    return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds)
+    return Jackknife(values, without, behind, effective_cases_of(figures), *figures.bounds)
 
 
 def _blocks(figures: CaseFigures) -> Iterator[slice]:
@@ -125,17 +143,42 @@ def _blocks(figures: CaseFigures) -> Iterator[slice]:
 
 def logit_ends(
     jack: Jackknife,
-    level: float = LEVEL,
+    level: ArrayLike = LEVEL,
     *,
     n_cases: ArrayLike | None = None,
     single: NDArray[np.bool_] | None = None,
 ) -> Ends:
-    """The ends of each slice's interval, by the rule above.
+    """The ends of each slice's interval, by the rule above; ``level`` is one number, or one for each slice.
 
     ``single`` (slices,) marks the shares of cases with one trial each; by default there are none.
     ``n_cases`` (slices,) is G in the factor (G - 1)/G, the cases behind the slice by default. A figure that rests on
     two kinds of cases has the smaller number of them (`prediction_powered`).
     """
+    cases, slices = jack.without.shape
+    levels = np.broadcast_to(np.asarray(level, dtype=np.float64), slices)
+    counts = None if n_cases is None else np.broadcast_to(np.asarray(n_cases), slices)
+    step = max(1, BLOCK_CELLS // max(1, cases))
+    blocks = [slice(start, start + step) for start in range(0, slices, step)] or [slice(0, 0)]
+    parts = [
+        _ends_of_block(
+            jack.of_slices(block),
+            levels[block],
+            None if counts is None else counts[block],
+            None if single is None else single[block],
+        )
+        for block in blocks
+    ]
+    return Ends(*(np.concatenate(ends) for ends in zip(*map(_columns_of, parts), strict=True)))
+
+
+def _columns_of(ends: Ends) -> tuple[NDArray[Any], ...]:
+    return ends.low, ends.high, ends.at_edge, ends.alike
+
+
+def _ends_of_block(
+    jack: Jackknife, levels: Array, n_cases: NDArray[Any] | None, single: NDArray[np.bool_] | None
+) -> Ends:
+    """The same of a few slices, since some ten arrays of all cases and slices are made meanwhile."""
     from scipy.special import expit, stdtrit
 
     scaled = (jack.without - jack.low) / (jack.high - jack.low)
@@ -147,18 +190,18 @@ def logit_ends(
     y = np.where(jack.behind, y, 0.0)
     size = np.maximum(n, 1)
     apart = np.where(jack.behind, y - y.sum(axis=0) / size, 0.0)
-    counted = np.maximum(n if n_cases is None else np.asarray(n_cases), 1)
+    counted = np.maximum(n if n_cases is None else n_cases, 1)
     spread = np.sqrt((counted - 1) / counted * (apart**2).sum(axis=0))
     near_bound = ~inside | (jack.behind & ~left_inside).any(axis=0)
     at_edge = near_bound | (spread < NO_SPREAD)
-    half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + level) / 2) * spread
+    half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + levels) / 2) * spread
     centre = _logit(np.where(inside, share, 0.5))
     low, high = (expit(centre + sign * half) for sign in (-1, 1))
     by_mid_p = at_edge if single is None else at_edge | single
     rest = by_mid_p & ~np.isnan(share) & (jack.effective > 0)
     if rest.any():
         part = np.clip(share[rest], 0, 1)
-        low[rest], high[rest] = mid_p_ends(part * jack.effective[rest], jack.effective[rest], level)
+        low[rest], high[rest] = mid_p_ends(part * jack.effective[rest], jack.effective[rest], levels[rest])
     unknown = np.isnan(share) | (jack.effective == 0)
     low, high = (np.where(unknown, np.nan, jack.low + (jack.high - jack.low) * end) for end in (low, high))
     return Ends(low, high, at_edge & ~unknown, at_edge & ~near_bound)

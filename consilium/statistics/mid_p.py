@@ -24,17 +24,20 @@ LEVEL = 0.95
 BISECTIONS = 45
 
 
-def mid_p_ends(hits: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mid_p_ends(
+    hits: ArrayLike, n: ArrayLike, level: ArrayLike = LEVEL
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Ends of the intervals of ``hits`` of ``n``, element by element; ValueError where that is no share."""
     x, size = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(n, dtype=np.float64))
     if not ((size > 0) & (x >= 0) & (x <= size)).all():
         raise ValueError("hits lie between 0 and n, and n is above 0")
-    low = _low(x, size, (1 - level) / 2)
+    tail = (1 - np.asarray(level, dtype=np.float64)) / 2
+    low = _low(x, size, tail)
     # By symmetry: what is not a hit has the mirrored interval.
-    return low, 1 - _low(size - x, size, (1 - level) / 2)
+    return low, 1 - _low(size - x, size, tail)
 
 
-def _low(x: NDArray[np.float64], n: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
+def _low(x: NDArray[np.float64], n: NDArray[np.float64], tail: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.special import betainc
 
     some, all_hit = x > 0, x >= n

@@ -9,6 +9,10 @@ With d = the judge's MF1 less the human ceiling, both on the same pairs, and the
 
 The lower end is the one-sided 97.5% bound. The margin is chosen before looking, by what a lower MF1 would cost.
 
+The p-value belongs to the same interval (`IntervalRule.p_above`): it is the least α at which the one-sided bound of
+level 1 - α still lies above -δ, and at every larger α as well. Where several judges are tested, Holm's correction of
+these p-values (`holm`) keeps the chance of any wrong conclusion below 2.5%.
+
 Source: Piaggio et al. 2012 (CONSORT for non-inferiority trials). Undefined where d is undefined or has no interval.
 """
 
@@ -17,11 +21,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from consilium.core.phrases import parts_of
 from consilium.core.reasons import Reason, code_of
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
 
 DEFAULT_MARGIN = 0.05
+TEST_LEVEL = 0.025  # one-sided
 
 
 class Conclusion(StrEnum):
@@ -68,3 +78,13 @@ def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonIn
     else:
         finding = Conclusion.OPEN
     return NonInferiority(finding, difference.value, low, margin, difference.n)
+
+
+def non_inferiority_p(
+    judges: CaseFigures, ceiling: CaseFigures, *, margin: float, rule: IntervalRule
+) -> NDArray[np.float64]:
+    """One-sided p-values of non-inferiority of each judge, (judges,); NaN where the difference has no interval.
+
+    A slice of ``judges`` is a judge; ``ceiling`` has as many slices, and row i of both is the same case.
+    """
+    return rule.p_above(judges, ceiling, -margin)

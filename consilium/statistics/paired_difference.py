@@ -7,7 +7,7 @@ interval of the difference knows how both move when a case is left out (`mover`)
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
@@ -60,3 +60,12 @@ def differences(
     """
     apart = figures(first.whole() - second.whole(), n, reason=lambda i: empty)
     return rule.differences(first, second).attach(apart)
+
+
+def difference_p(first: CaseFigures, second: CaseFigures, *, rule: IntervalRule) -> NDArray[np.float64]:
+    """Two-sided p-values of no difference, slice by slice: twice the smaller of both one-sided ones, at most 1.
+
+    They belong to the intervals of the differences (`IntervalRule.p_above`). NaN where there is no interval.
+    """
+    smaller = np.minimum(rule.p_above(first, second, 0.0), rule.p_above(second, first, 0.0))
+    return np.minimum(2 * smaller, 1.0)

@@ -42,14 +42,18 @@ MINIMUM_APART = 5
 Array = NDArray[np.float64]
 
 
-def chance_corrected_ends(jack: Jackknife, expected: Array) -> Ends:
-    """Ends of 1 - Do/De of each slice; ``expected`` (slices,) is De in parts of the largest distance, 0 to 1."""
-    ends = logit_ends(jack)
+def chance_corrected_ends(jack: Jackknife, expected: Array, level: ArrayLike = LEVEL) -> Ends:
+    """Ends of 1 - Do/De of each slice; ``expected`` (slices,) is De in parts of the largest distance, 0 to 1.
+
+    ``level`` is one number, or one for each slice.
+    """
+    ends = logit_ends(jack, level)
     edge = ends.at_edge & (expected > 0)
     low, high = ends.low.copy(), ends.high.copy()
     if edge.any():
         observed = np.clip((1 - jack.values[edge]) * expected[edge], 0, 1)
-        least, most = mid_p_ends(observed * jack.effective[edge], jack.effective[edge], LEVEL)
+        levels = np.broadcast_to(np.asarray(level, dtype=np.float64), edge.shape)[edge]
+        least, most = mid_p_ends(observed * jack.effective[edge], jack.effective[edge], levels)
         low[edge] = np.maximum(1 - most / expected[edge], jack.low[edge])
         high[edge] = 1 - least / expected[edge]
     return replace(ends, low=low, high=high)
