@@ -54,11 +54,12 @@ def points_and_whiskers(
     x_title: str,
     description: str,
     line: Line | None = None,
+    band: Ends | None = None,
     domain: tuple[float, float] | None = None,
     colours: Sequence[str] | None = None,
 ) -> Any:
     """A dot with its 95% interval for each row; several series stand below one another within a row, each with a
-    shape of its own. Rows and series keep the order in which they first come.
+    shape of its own. Rows and series keep the order in which they first come. ``band`` shades an interval behind them.
     """
     import altair as alt
 
@@ -79,7 +80,8 @@ def points_and_whiskers(
         if point.value is not None
     ]
     inline = [*(row["low"] for row in rows), *(row["high"] for row in rows), *(row["value"] for row in rows)]
-    given = [number for number in inline if isinstance(number, float | int)] + ([line.value] if line else [])
+    given = [number for number in (*inline, *(band or ())) if isinstance(number, float | int)]
+    given += [line.value] if line else []
     low, high = domain or _domain(given)
     height = len(labels) * max(ROW, 16 * len(series) + 8)
     base = alt.Chart(alt.Data(values=rows))
@@ -110,7 +112,7 @@ def points_and_whiskers(
     dots = base.mark_point(filled=True, size=80, opacity=1, stroke=palette.ground, strokeWidth=1).encode(
         x=x, y=y, color=colour, shape=shape, href="href:N", description="words:N", **place
     )
-    layers = [*(_vertical(line, palette) if line else []), whiskers, dots]
+    layers = [*_shaded(band, palette), *(_vertical(line, palette) if line else []), whiskers, dots]
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, labels), default=0))), "right": 12, "top": 8, "bottom": 8}
     return _styled(
@@ -160,6 +162,16 @@ def _vertical(line: Line, palette: Palette) -> list[Any]:
     return [rule, words]
 
 
+def _shaded(band: Ends | None, palette: Palette) -> list[Any]:
+    """An interval across a chart, behind its marks; nothing without one."""
+    import altair as alt
+
+    if band is None:
+        return []
+    base = alt.Chart(alt.Data(values=[{"from": band[0], "to": band[1]}]))
+    return [base.mark_rect(color=palette.grid, opacity=0.7, aria=False).encode(x="from:Q", x2="to:Q")]
+
+
 def histogram(
     bins: Sequence[tuple[float, float, int]],
     palette: Palette,
@@ -171,11 +183,15 @@ def histogram(
     band: tuple[float, float] | None = None,
     marked_below: float | None = None,
     whole: bool = False,
+    digits: int | None = None,
 ) -> Any:
     """Bars over ``(from, to, count)``. Bars that end at or below ``marked_below`` stand out; ``band`` shades an
-    interval behind them. With ``whole`` the bins are single whole numbers, labelled in their middle.
+    interval behind them. With ``whole`` the bins are single whole numbers, labelled in their middle. ``digits`` are
+    the decimals of the axis and of the ends in words: 1 and 2 unless given.
     """
     import altair as alt
+
+    in_words, on_axis = (2, ".1f") if digits is None else (digits, f",.{digits}f")
 
     rows: list[dict[str, Any]] = [
         {
@@ -183,7 +199,9 @@ def histogram(
             "to": high,
             "count": count,
             "marked": marked_below is not None and high <= marked_below + 1e-9,
-            "words": f"{round((low + high) / 2)}: {count}" if whole else f"{low:.2f} to {high:.2f}: {count}",
+            "words": f"{round((low + high) / 2)}: {count}"
+            if whole
+            else f"{low:,.{in_words}f} to {high:,.{in_words}f}: {count}",
         }
         for low, high, count in bins
     ]
@@ -194,7 +212,7 @@ def histogram(
         scale=alt.Scale(domain=[start, end], nice=False, zero=False),
         axis=alt.Axis(grid=False, format="d", labelFlush=False)
         if whole
-        else alt.Axis(grid=False, format=".1f", tickCount=11, labelFlush=False),
+        else alt.Axis(grid=False, format=on_axis, tickCount=11, labelFlush=False),
     )
     bars = (
         alt.Chart(alt.Data(values=rows))
@@ -209,13 +227,7 @@ def histogram(
         )
     )
     layers: list[Any] = []
-    if band:
-        layers.append(
-            alt.Chart(alt.Data(values=[{"from": band[0], "to": band[1]}]))
-            .mark_rect(color=palette.grid, opacity=0.7, aria=False)
-            .encode(x="from:Q", x2="to:Q")
-        )
-    layers.append(bars)
+    layers += [*_shaded(band, palette), bars]
     if line:
         layers += _vertical(line, palette)
     return _styled(alt.layer(*layers).properties(width=palette.width, height=HEIGHT * 0.8), palette, description)
@@ -241,12 +253,13 @@ def scatter(
     x_limits: tuple[float, float] | None = None,
     x_ends: Mapping[str, Ends] | None = None,
     y_ends: Mapping[str, Ends] | None = None,
+    y_digits: int = 1,
     diagonal: str = "",
 ) -> Any:
     """Named dots, ``(name, x, y, href)``, with the intervals that ``x_ends`` and ``y_ends`` have by name. The axes show
     the part of ``limits`` that dots and intervals fill; the diagonal of equal values is drawn when a good part of it is
     visible, with the words ``diagonal`` beside it. With ``x_limits`` x is another quantity than y, and there is no
-    diagonal.
+    diagonal. A reading program hears x with one decimal place, and y with ``y_digits``.
     """
     import altair as alt
 
@@ -255,7 +268,7 @@ def scatter(
     names_given = [name for name, _x, _y, _href in given]
     across = _room([*(x for _, x, _, _ in given), *_all_ends(x_ends, names_given)], x_limits or limits)
     up = _room([*(y for _, _, y, _ in given), *_all_ends(y_ends, names_given)], limits)
-    beside = _label_heights(
+    beside = label_heights(
         [
             ((x - across[0]) / (across[1] - across[0]) * width, (y - up[0]) / (up[1] - up[0]) * height, len(name))
             for name, x, y, _ in given
@@ -268,7 +281,8 @@ def scatter(
             "y": y,
             "label_y": up[0] + pixels / height * (up[1] - up[0]),
             "href": href or None,
-            "words": f"{name}: {x:.1f}{_interval_words(x_ends, name)}, {y:.1f}{_interval_words(y_ends, name)}",
+            "words": f"{name}: {x:.1f}{_interval_words(x_ends, name)}, "
+            f"{y:.{y_digits}f}{_interval_words(y_ends, name, y_digits)}",
             **_end_fields("x", x_ends, name),
             **_end_fields("y", y_ends, name),
         }
@@ -334,10 +348,10 @@ def _end_fields(axis: str, ends: Mapping[str, Ends] | None, name: str) -> dict[s
     return {f"{axis}_low": ends[name][0], f"{axis}_high": ends[name][1]} if ends and name in ends else {}
 
 
-def _interval_words(ends: Mapping[str, Ends] | None, name: str) -> str:
+def _interval_words(ends: Mapping[str, Ends] | None, name: str, digits: int = 1) -> str:
     if not ends or name not in ends:
         return ""
-    low, high = (f"{end:.1f}" for end in ends[name])
+    low, high = (f"{end:.{digits}f}" for end in ends[name])
     return _(", 95%% interval %(low)s to %(high)s") % {"low": low, "high": high}
 
 
@@ -350,7 +364,7 @@ def _room(values: Sequence[float], limits: tuple[float, float]) -> tuple[float, 
     return max(limits[0], low - room), min(limits[1], high + room)
 
 
-def _label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
+def label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
     """Heights for the names beside dots, ``(x, y, letters)`` in pixels, so that no two names overlap."""
     line, letter = 14.0, 7.0
     placed: list[tuple[float, float, float]] = []  # left, right, height

@@ -68,32 +68,7 @@ def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digit
         }
         for (cell, value), step in zip(given, of_step, strict=True)
     ]
-    longest = max(map(len, columns), default=0)
-    slanted = longest > 10
-    base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X(
-            "column:N",
-            sort=None,
-            title=None,
-            scale=alt.Scale(domain=columns),
-            axis=alt.Axis(
-                orient="top",
-                domain=False,
-                ticks=False,
-                grid=False,
-                labelAngle=-40 if slanted else 0,
-                labelAlign="left" if slanted else "center",
-                labelLimit=170,
-            ),
-        ),
-        y=alt.Y(
-            "row:N",
-            sort=None,
-            title=None,
-            scale=alt.Scale(domain=rows),
-            axis=alt.Axis(grid=False, labelExpr=label_expression(rows, line_limit(palette)), labelLimit=0),
-        ),
-    )
+    base = grid(values, rows, columns, palette)
     grounds = base.mark_rect(stroke=palette.ground, strokeWidth=2, cornerRadius=3).encode(
         color=alt.Color(
             "step:O",
@@ -115,19 +90,72 @@ def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digit
         description="words:N",
     )
     numbers = base.mark_text(aria=False, color=palette.ink, fontSize=11).encode(text="shown:N", href="href:N")
-    wide = max(NARROWEST, min(WIDEST, int(palette.width / max(1, len(columns)))))
+    layers = alt.layer(grounds, numbers)
+    return sized(layers, rows, columns, palette, cell=CELL, widest=WIDEST, description=description)
+
+
+def grid(values: list[dict[str, Any]], rows: Sequence[str], columns: Sequence[str], palette: Palette) -> Any:
+    """The chart that the marks of a grid are drawn on: columns across the top, rows down the left side."""
+    import altair as alt
+
+    slanted = _longest(columns) > 10
+    return alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X(
+            "column:N",
+            sort=None,
+            title=None,
+            scale=alt.Scale(domain=list(columns)),
+            axis=alt.Axis(
+                orient="top",
+                domain=False,
+                ticks=False,
+                grid=False,
+                labelAngle=-40 if slanted else 0,
+                labelAlign="left" if slanted else "center",
+                labelLimit=170,
+            ),
+        ),
+        y=alt.Y(
+            "row:N",
+            sort=None,
+            title=None,
+            scale=alt.Scale(domain=list(rows)),
+            axis=alt.Axis(grid=False, labelExpr=label_expression(rows, line_limit(palette)), labelLimit=0),
+        ),
+    )
+
+
+def sized(
+    layers: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    palette: Palette,
+    *,
+    cell: int,
+    widest: int,
+    description: str,
+) -> Any:
+    """The grid with a size for its rows and columns: ``cell`` is the height of a row, ``widest`` that of a column."""
+    wide = max(NARROWEST, min(widest, int(palette.width / max(1, len(columns)))))
+    longest = _longest(columns)
     # Room for names that a page sets in a wider font than they were measured in, and for the slant of the last one.
     room = {
-        "left": 12 + int(1.2 * min(30, max(map(len, rows), default=0))),
-        "right": min(120, 5 * longest) if slanted else 12,
+        "left": 12 + int(1.2 * min(30, _longest(rows))),
+        "right": min(120, 5 * longest) if longest > 10 else 12,
         "top": 8,
         "bottom": 8,
     }
-    height = max(CELL * len(rows), HEIGHT // 6)
-    chart = alt.layer(grounds, numbers).properties(
-        width=wide * max(1, len(columns)), height=height, padding=room, description=description
+    chart = layers.properties(
+        width=wide * max(1, len(columns)),
+        height=max(cell * len(rows), HEIGHT // 6),
+        padding=room,
+        description=description,
     )
     return chart.configure(**configuration(palette))
+
+
+def _longest(names: Sequence[str]) -> int:
+    return max(map(len, names), default=0)
 
 
 def _signed(value: float, digits: int) -> str:

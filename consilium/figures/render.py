@@ -11,7 +11,9 @@ from xml.etree import ElementTree
 
 from django.utils.safestring import SafeString
 
+from consilium.core.loading import LOADING_PANDAS
 from consilium.figures.pdf import in_order
+from consilium.figures.room import with_room
 from consilium.figures.style import GREY, NARROW, PAGE, PRINT, Palette
 
 # A function that makes a chart in the colours of a palette.
@@ -34,6 +36,7 @@ _FOREIGN_PREFIX = re.compile(r"^https://vega\.github\.io/vega-datasets/")
 ONE_COLUMN, TWO_COLUMNS = 85, 174  # millimetres
 DOTS_AN_INCH, MM_AN_INCH = 300, 25.4
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+_CLIP = re.compile(r'((?:id="|url\(#)clip)(\d+)')
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -84,7 +87,7 @@ def png_file(drawing: Drawing, *, scale: float = 3.0, look: Look = AS_ON_PAGE) -
 
     if look.width is None:
         _register_fonts()
-        return bytes(vl_convert.vegalite_to_png(drawing(look.palette).to_dict(), scale=scale))
+        return bytes(vl_convert.vegalite_to_png(_specification(drawing, look.palette), scale=scale))
     svg = _svg(drawing, look.palette)
     dots = look.width / MM_AN_INCH * DOTS_AN_INCH
     # The renderer multiplies by dots an inch over 72 as well.
@@ -94,12 +97,15 @@ def png_file(drawing: Drawing, *, scale: float = 3.0, look: Look = AS_ON_PAGE) -
 
 def pdf_file(drawing: Drawing, look: Look = AS_ON_PAGE) -> bytes:
     """The figure as a PDF with real colours and its letters as text; the same bytes each time."""
+    svg = _svg(drawing, look.palette)
+    return pdf_of(svg if look.width is None else _resized(svg, look.width, 72 / MM_AN_INCH, ""))
+
+
+def pdf_of(svg: str) -> bytes:
+    """The PDF of an SVG file that was made here, without drawing the figure once more."""
     import vl_convert
 
     _register_fonts()
-    if look.width is None:
-        return in_order(bytes(vl_convert.vegalite_to_pdf(drawing(look.palette).to_dict())))
-    svg = _resized(_svg(drawing, look.palette), look.width, 72 / MM_AN_INCH, "")
     return in_order(bytes(vl_convert.svg_to_pdf(svg)))
 
 
@@ -117,12 +123,27 @@ def _resized(svg: str, width: int, units_a_mm: float, unit: str) -> str:
 
 
 def _svg(drawing: Drawing, palette: Palette) -> str:
-    # Altair looks pandas up in sys.modules: while another thread imports it, only half of it is there.
-    import pandas  # noqa: F401
     import vl_convert
 
     _register_fonts()
-    return str(vl_convert.vegalite_to_svg(drawing(palette).to_dict()))
+    svg = _renumbered(str(vl_convert.vegalite_to_svg(_specification(drawing, palette))))
+    return svg if palette is PAGE else with_room(svg)  # the pages have the font of the figures
+
+
+def _specification(drawing: Drawing, palette: Palette) -> dict[str, Any]:
+    with LOADING_PANDAS:
+        specification: dict[str, Any] = drawing(palette).to_dict()
+    return specification
+
+
+def _renumbered(svg: str) -> str:
+    """The clip paths of an SVG numbered from 1: the renderer counts on from figure to figure."""
+    numbers: dict[str, int] = {}
+
+    def renumber(match: re.Match[str]) -> str:
+        return f"{match[1]}{numbers.setdefault(match[2], len(numbers) + 1)}"
+
+    return _CLIP.sub(renumber, svg)
 
 
 _fonts_registered = False

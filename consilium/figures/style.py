@@ -110,11 +110,19 @@ def configuration(palette: Palette) -> dict[str, Any]:
 
 
 def with_footnote(drawing: Callable[[Palette], Any], text: str) -> Callable[[Palette], Any]:
-    """The drawing with a sentence below it, at its left end."""
+    """The drawing with a sentence below it, at its left end, and below the footnotes that it has."""
 
     def footnoted(palette: Palette) -> Any:
-        note = {"text": text, "orient": "bottom", "anchor": "start", "offset": 12}
+        chart = drawing(palette)
+        earlier = chart.title["text"] if isinstance(chart.title, dict) else []
+        note = {"text": [*earlier, text], "orient": "bottom", "anchor": "start", "offset": 12}
         look = {"font": FONT, "fontSize": SIZE, "fontWeight": "normal", "color": palette.text}
-        return drawing(palette).properties(title={**note, **look})
+        return chart.properties(title={**note, **look})
 
     return footnoted
+
+
+def with_footnote_in_files(drawing: Callable[[Palette], Any], text: str) -> Callable[[Palette], Any]:
+    """The same in files alone; on a page the caption below the figure has the sentence."""
+    in_file = with_footnote(drawing, text)
+    return lambda palette: drawing(palette) if palette is PAGE else in_file(palette)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from consilium.figures import charts, thresholds
+from consilium.figures.bars import Bar, counted_bars
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.render import Drawing, Look, inline_svg, pdf_file, png_file, svg_file
@@ -75,7 +77,9 @@ def ranks(palette: Palette) -> object:
 
 def fidelity(palette: Palette) -> object:
     points = [charts.Point(label, 0.6, 0.5, 0.7, series=s) for label in ("a", "b") for s in ("judge", "ceiling")]
-    return charts.points_and_whiskers(points, palette, x_title="Macro-F1", description="fidelity")
+    return charts.points_and_whiskers(
+        points, palette, x_title="Macro-F1", description="fidelity", line=charts.Line(0.6, "ceiling"), band=(0.5, 0.7)
+    )
 
 
 def curve(palette: Palette) -> object:
@@ -172,6 +176,17 @@ def test_files_refer_to_nothing_outside(drawing: Drawing) -> None:
     assert "var(" not in svg
     assert svg_file(drawing) == svg
     assert png_file(drawing, scale=1.0).startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_an_svg_with_clip_paths_is_the_same_text_each_time() -> None:
+    bars = [Bar("one", 3, 60.0), Bar("two", 2, 40.0)]
+
+    def drawing(palette: Palette) -> Any:
+        return counted_bars(bars, palette, x_title="n", description="d")
+
+    first = svg_file(drawing)
+    assert "url(#clip1)" in first
+    assert svg_file(drawing) == first
 
 
 def test_a_pdf_is_the_same_bytes_each_time_and_its_offsets_hold() -> None:
