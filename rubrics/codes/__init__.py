@@ -1,0 +1,1 @@
+"""Code books: the kinds of failure that physicians mark in responses."""
