@@ -18,6 +18,7 @@ from rubrics.models import (
     BenchmarkRole,
     Candidate,
     Case,
+    CodeBook,
     ImportJob,
     PrivacyWaiver,
     Response,
@@ -140,3 +141,8 @@ def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> B
 def get_bank(benchmark: Benchmark, bank: str) -> Bank:
     """A bank of a benchmark to which the caller has checked access; the bank may be out of use."""
     return get_object_or_404(Bank, benchmark=benchmark, slug=bank)
+
+
+def get_code_book(user: User | AnonymousUser, slug: str, version: int) -> CodeBook:
+    """A version of the code book of a benchmark that ``user`` runs."""
+    return get_object_or_404(CodeBook, benchmark=get_benchmark(user, slug), version=version)

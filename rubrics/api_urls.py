@@ -6,6 +6,7 @@ from rubrics.api import banks, benchmarks, second_step, staff
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.audits.api_urls")),
+    path("", include("rubrics.codes.api_urls")),
     path("", include("rubrics.editor.api_urls")),
     path("", include("rubrics.versions.api_urls")),
     path("benchmarks/", benchmarks.benchmarks, name="api-benchmarks"),
@@ -17,6 +18,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/cases/<str:public_id>/", benchmarks.case, name="api-case"),
     path("benchmarks/<slug:slug>/candidates/", benchmarks.candidates, name="api-candidates"),
     path("benchmarks/<slug:slug>/candidates/<str:public_id>/", benchmarks.candidate, name="api-candidate"),
+    path(
+        "benchmarks/<slug:slug>/candidates/<str:public_id>/attributes/",
+        benchmarks.candidate_attributes,
+        name="api-candidate-attributes",
+    ),
     path("benchmarks/<slug:slug>/responses/", benchmarks.responses, name="api-responses"),
     path("benchmarks/<slug:slug>/responses/<str:public_id>/", benchmarks.response, name="api-response"),
     path("benchmarks/<slug:slug>/bank/", banks.bank, name="api-bank"),

@@ -24,6 +24,7 @@ class RubricsConfig(AppConfig):
             ("cases", services.import_cases, services.check_case_options, ["format"], ["cases.csv", "cases.jsonl"]),
             ("responses", services.import_responses, services.check_response_options, own, RESPONSE_EXAMPLES),
             ("rubrics", services.import_rubrics, services.check_rubric_options, ["author"], ["rubrics.csv"]),
+            ("candidates", services.import_attributes, services.check_attribute_options, [], ["candidates.csv"]),
         ):
             imports.register(
                 kind,

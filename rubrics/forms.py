@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.core.commands import CommandForm
+from consilium.core.i18n import translate
 from consilium.core.languages import language_name
 from consilium.core.limits import (
     MAX_GROUP_NAME_LENGTH,
@@ -40,6 +42,8 @@ from rubrics.models import (
 from rubrics.parsing.cases import FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE
 from rubrics.selectors import lists
+from rubrics.selectors.case_selection import STATES
+from rubrics.services.attribute_values import FIELDS, AttributeValues
 
 
 class NewBenchmarkForm(forms.Form):
@@ -117,6 +121,32 @@ class RulesForm(forms.Form):
         return cleaned
 
 
+class AttributesForm(CommandForm):
+    """The attributes of a candidate."""
+
+    commands = (AttributeValues,)
+    open_weights = forms.TypedChoiceField(
+        label=_("Open weights"),
+        required=False,
+        choices=[("", _("Unknown")), ("true", _("Yes")), ("false", _("No"))],
+        coerce=lambda value: value == "true",
+        empty_value=None,
+    )
+    field_order = FIELDS
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the values fit each other."""
+        cleaned = super().clean() or {}
+        if not self.errors:
+            for field, reason in self.values().conflicts():
+                self.add_error(field, translate(reason))
+        return cleaned
+
+    def values(self) -> AttributeValues:
+        """What was entered."""
+        return AttributeValues(**{name: self.cleaned_data[name] for name in FIELDS})
+
+
 class MapsForm(forms.Form):
     """The maps of a benchmark as one CSV."""
 
@@ -182,7 +212,7 @@ class CaseFilters(forms.Form):
     language = forms.ChoiceField(label=_("Language"), required=False, widget=FilterSelect)
     tag = forms.ChoiceField(label=_("Tag"), required=False, widget=FilterSelect)
     state = forms.ChoiceField(
-        label=_("Rubric"), required=False, widget=FilterSelect, choices=[_EVERYTHING, *lists.STATES.items()]
+        label=_("Rubric"), required=False, widget=FilterSelect, choices=[_EVERYTHING, *STATES.items()]
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -302,6 +332,15 @@ class ImportForm(forms.Form):
         required=False,
         help_text=_("For a judge that was asked several times: which of its answers this file contains, 0, 1, …"),
     )
+    learned = forms.CharField(
+        label=_("Candidates that the judge learned from"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_(
+            "For a judge that was fine-tuned on decisions of this benchmark: one name a line. Reports mark figures "
+            "about these candidates."
+        ),
+    )
 
     bank = forms.CharField(
         label=_("Bank"),
@@ -326,8 +365,8 @@ class ImportForm(forms.Form):
     )
 
     OPTIONS = (
-        *("format", "candidate", "candidate_kind", "group", "judge", "replicate", "bank", "licence", "author"),
-        "scale",
+        *("format", "candidate", "candidate_kind", "group", "judge", "replicate", "learned", "bank", "licence"),
+        *("author", "scale"),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

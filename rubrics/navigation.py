@@ -234,6 +234,7 @@ def register() -> None:
         also=["validation:coverage-queue", "validation:pair-queue"],  # questions to authors, from *To do*
     )
     navigation.register(label=_("Bank"), view="rubrics:bank", section="content", roles=WRITERS, order=23)
+    navigation.register(label=_("Code book"), view="rubrics:codes", section="content", roles=STAFF, order=24)
     navigation.register(
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
     )
@@ -255,6 +256,6 @@ def register() -> None:
         view="rubrics:settings",
         roles={"admin"},
         order=95,
-        also=["rubrics:people", "operations:records"],
+        also=["rubrics:people", "annotation:cohort", "operations:records"],
     )
     overview.register(steps.steps)

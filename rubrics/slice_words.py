@@ -12,6 +12,7 @@ from rubrics.models import Difficulty, Register
 
 KINDS = {
     "axis": _("Axis"),
+    "subset_axis": _("Axis within a named slice"),
     "sign": _("Sign of the points"),
     "tag": _("Tag"),
     "register": _("Register"),
@@ -19,14 +20,26 @@ KINDS = {
     "language": _("Language"),
     "task_group": _("Capability family"),
     "specialty_group": _("Specialty, macro-category"),
+    "task_group_first": _("Capability family, first label"),
+    "specialty_group_first": _("Specialty, macro-category, first label"),
+    "task_first": _("Task, first label"),
+    "specialty_first": _("Specialty, first label"),
     "task": _("Task"),
     "theme": pgettext_lazy("of a case", "Theme"),
     "specialty": _("Specialty"),
+    "use_case": _("Use case"),
+    "type": pgettext_lazy("of a case", "Type of testing"),
     "physician_agreed_category": _("Category agreed by physicians"),
 }
 VALUES = {
     "register": dict(Register.choices),
     "difficulty": dict(Difficulty.choices),
+    "use_case": {
+        "consult": pgettext_lazy("use case", "Care consult"),
+        "writing": pgettext_lazy("use case", "Writing and documentation"),
+        "research": pgettext_lazy("use case", "Medical research"),
+    },
+    "type": {"good_faith": _("Good-faith use"), "red_teaming": _("Red teaming")},
     "sign": {"positive": pgettext_lazy("points", "Positive"), "negative": pgettext_lazy("points", "Negative")},
 }
 
@@ -36,6 +49,8 @@ def slice_words(name: str) -> str:
     kind, colon, value = name.partition(":")
     if kind in ("response", "criterion") and "/" in value:
         return _of_one(kind, value)
+    if kind == "case" and value:
+        return gettext("Case %(key)s") % {"key": value}
     if not colon or kind not in KINDS:
         return name
     return _("%(kind)s: %(value)s") % {"kind": KINDS[kind], "value": value_words(kind, value)}
@@ -55,6 +70,9 @@ def value_words(kind: str, value: str) -> str:
     """The value of a slice alone. What a benchmark named itself keeps its words, with blanks for underscores."""
     if kind == "axis":
         return str(translate(axis_word(value)))
+    if kind == "subset_axis":
+        slug, _slash, axis = value.partition("/")
+        return f"{slug} · {value_words('axis', axis)}"
     if kind == "language":
         return language_name(value)
     if kind == "tag":

@@ -20,6 +20,7 @@ from rubrics.views import (
 app_name = "rubrics"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.audits.urls")),
+    path("", include("rubrics.codes.urls")),
     path("", include("rubrics.versions.urls")),
     # After the reviews, because the address of a case takes any word in place of its id.
     path("", include("rubrics.editor.urls")),
@@ -58,7 +59,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/cases/<str:public_id>/exclude/", exclusion.exclude, name="case-exclude"),
     path("b/<slug:slug>/cases/<str:public_id>/restore/", exclusion.restore, name="case-restore"),
     path("b/<slug:slug>/candidates/", candidates.candidates, name="candidates"),
+    path("b/<slug:slug>/candidates.csv", candidates.attributes_csv, name="candidate-attributes-csv"),
+    path("b/<slug:slug>/candidates/attributes/", candidates.attributes, name="candidate-attributes"),
     path("b/<slug:slug>/candidates/<str:public_id>/", candidates.candidate, name="candidate"),
+    path(
+        "b/<slug:slug>/candidates/<str:public_id>/attributes/",
+        candidates.edit_attributes,
+        name="candidate-attributes-edit",
+    ),
     path("b/<slug:slug>/imports/", imports.imports, name="imports"),
     path("b/<slug:slug>/imports/examples/<str:kind>/<str:name>", import_previews.import_example, name="import-example"),
     path("b/<slug:slug>/imports/<str:public_id>/preview/", imports.import_preview, name="import-preview"),

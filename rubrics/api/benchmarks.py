@@ -23,6 +23,8 @@ from rubrics.api import serializers
 from rubrics.api.named import named_candidate, named_case
 from rubrics.forms import CaseFilters
 from rubrics.selectors import lists
+from rubrics.selectors.attributes import attributes_of
+from rubrics.services.attribute_values import AttributeValues
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -137,6 +139,32 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
     candidate = access.get_candidate(request.user, slug, public_id)
     return Response(
         serializers.CandidateSerializer(lists.listed_candidates(candidate.benchmark).get(pk=candidate.pk)).data
+    )
+
+
+@extend_schema(
+    methods=["GET"], responses=serializers.AttributesSerializer, operation_id="candidate_attributes_retrieve"
+)
+@extend_schema(
+    methods=["PUT"],
+    request=serializers.AttributesSerializer,
+    responses=serializers.AttributesSerializer,
+    operation_id="candidate_attributes_update",
+)
+@api_view(["GET", "PUT"])
+def candidate_attributes(request: Request, slug: str, public_id: str) -> Response:
+    """Show the attributes of a candidate.
+
+    PUT: Replace them all; an attribute that is not given becomes unknown.
+    """
+    candidate = access.get_candidate(request.user, slug, public_id)
+    if request.method == "PUT":
+        payload = valid(serializers.AttributesSerializer(data=request.data))
+        services.set_attributes(
+            candidate=candidate, values=AttributeValues(**payload), by=me(request), at=timezone.now()
+        )
+    return Response(
+        serializers.AttributesSerializer(attributes_of(access.get_candidate(request.user, slug, public_id))).data
     )
 
 

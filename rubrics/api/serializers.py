@@ -9,6 +9,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from consilium.core.api import StateField, StrictSerializer
+from consilium.core.commands import CommandSerializer
+from consilium.core.i18n import translate
 from consilium.core.jobs import JobStatus
 from consilium.core.limits import (
     MAX_EXTERNAL_ID_LENGTH,
@@ -26,6 +28,8 @@ from rubrics.parsing.acuity_files import FORMATS as READING_FORMATS
 from rubrics.parsing.acuity_files import SHAPES
 from rubrics.parsing.cases import FORMATS as CASE_FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE
+from rubrics.selectors.attributes import attributes_of
+from rubrics.services.attribute_values import AttributeValues
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.table import DELIMITER_NAMES
 
@@ -46,7 +50,7 @@ class BenchmarkSerializer(StrictSerializer, Plain):
     maps = serializers.DictField(
         child=serializers.DictField(child=serializers.CharField()),
         read_only=True,
-        help_text="From tags to categories: specialty, task and register.",
+        help_text="From tags to categories: specialty, task, cluster and register.",
     )
     is_demo = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -133,6 +137,19 @@ class CaseDetailSerializer(Plain):
         return list(CriterionSerializer(items.select_related("criterion").order_by("position"), many=True).data)
 
 
+class AttributesSerializer(StrictSerializer, CommandSerializer):
+    """The attributes of a candidate. Sizes are in billions of parameters, prices of a million tokens."""
+
+    commands = (AttributeValues,)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check that the values fit each other."""
+        conflicts = dict(AttributeValues(**attrs).conflicts())
+        if conflicts:
+            raise serializers.ValidationError({field: [translate(reason)] for field, reason in conflicts.items()})
+        return attrs
+
+
 class CandidateSerializer(Plain):
     """A candidate; ``flagged`` counts responses that seem to name their author."""
 
@@ -142,6 +159,12 @@ class CandidateSerializer(Plain):
     response_count = serializers.IntegerField()
     case_count = serializers.IntegerField()
     flagged = serializers.IntegerField()
+    attributes = serializers.SerializerMethodField()
+
+    @extend_schema_field(AttributesSerializer)
+    def get_attributes(self, candidate: models.Candidate) -> dict[str, Any]:
+        """What is known of it; an attribute that is not is empty or null."""
+        return dict(AttributesSerializer(attributes_of(candidate)).data)
 
 
 class ResponseSerializer(Plain):
@@ -170,6 +193,11 @@ class NewResponseSerializer(StrictSerializer, Plain):
     setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default="chat")
     external_id = serializers.CharField(max_length=MAX_EXTERNAL_ID_LENGTH, required=False)
     writing_mode = serializers.ChoiceField(choices=["unaided", "aided"], required=False)
+    references = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        required=False,
+        help_text="Candidates whose responses to the case were shown to the writer; only with a `writing_mode`.",
+    )
     metadata = serializers.DictField(required=False)
 
 
@@ -246,9 +274,10 @@ class NewImportSerializer(StrictSerializer, Plain):
     ``candidate_kind``; cases, responses and rubrics as a table ``columns`` (JSON: what the column with each heading
     contains), ``encoding``, ``delimiter``, and ``preview`` (true: nothing is written, ``counts.previews`` has what
     would be, and ``faults`` what an import would refuse); decisions and meta_eval ``group``; verdicts ``judge``,
-    ``candidate``, ``replicate`` (0, 1, …); bank ``bank``, ``licence``; rubrics ``author`` (the address of the author
-    who wrote them); acuity ``dataset``, ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or
-    chat), ``preview`` (as above); votes ``group``, ``scale``. Rubric sets have an endpoint of their own.
+    ``candidate``, ``replicate`` (0, 1, …), ``learned`` (names of the candidates that the judge learned from, one a
+    line); bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them); acuity
+    ``dataset``, ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or chat), ``preview`` (as
+    above); votes ``group``, ``scale``. Rubric sets have an endpoint of their own.
     """
 
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
@@ -259,6 +288,7 @@ class NewImportSerializer(StrictSerializer, Plain):
     group = serializers.CharField(required=False)
     judge = serializers.CharField(required=False)
     replicate = serializers.IntegerField(min_value=0, max_value=MAX_REPLICATE, required=False)
+    learned = serializers.CharField(required=False)
     bank = serializers.CharField(required=False)
     licence = serializers.CharField(required=False)
     author = serializers.CharField(required=False)

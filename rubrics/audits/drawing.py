@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from consilium.core.drawing import keyed, share_of
 from rubrics.models import AuditItem, Benchmark, CaseAudit, Rubric
+from rubrics.selectors.case_selection import has_any_tag
 
 ALL, NEVER_AUDITED = "all", "never"
 STATES = (ALL, NEVER_AUDITED)
@@ -45,9 +46,7 @@ class CaseFilter:
     def _unread(self, benchmark: Benchmark) -> QuerySet[Rubric]:
         rubrics = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
         if self.tags:
-            rubrics = rubrics.filter(
-                Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))
-            )
+            rubrics = rubrics.filter(has_any_tag(self.tags, "case__"))
         for field, values in (
             ("difficulty", self.difficulties),
             ("register", self.registers),

@@ -205,7 +205,7 @@ class CaseWriter:
             record.conversation_field: (record.conversation, case.conversation),
             "reference_answer": (record.reference_answer, case.reference_answer),
             "difficulty": (record.difficulty, case.difficulty),
-            "rubrics": ([(each.text, each.points, list(each.tags)) for each in record.criteria], rubric),
+            record.criteria_field: ([(each.text, each.points, list(each.tags)) for each in record.criteria], rubric),
             "tags": (list(record.tags), case.tags),
             "metadata": (metadata, case.metadata),
         }
@@ -215,18 +215,20 @@ class CaseWriter:
                     "The case “%(key)s” already exists with different content. Imported cases never change: edit the "
                     "case on its own page, or give this one another short name."
                 )
-                self.faults.add(record.line, self._differing(name, new, stored), message % {"key": record.key[:80]})
+                self.faults.add(
+                    record.line, self._differing(record, name, new, stored), message % {"key": record.key[:80]}
+                )
                 return
         self.cases["unchanged"] += 1
         self.criteria["unchanged"] += len(rubric)
 
     @staticmethod
-    def _differing(name: str, new: Any, stored: Any) -> str:
+    def _differing(record: CaseRecord, name: str, new: Any, stored: Any) -> str:
         """The name of the field that differs, as the file calls it."""
         if name == "metadata":
             return next((key for key in {**new, **stored} if new.get(key) != stored.get(key)), name)
-        if name == "rubrics" and len(new) == len(stored):
-            return next(f"rubrics[{i}]" for i, pair in enumerate(zip(new, stored, strict=True)) if pair[0] != pair[1])
+        if name == record.criteria_field and len(new) == len(stored):
+            return next(f"{name}[{i}]" for i, pair in enumerate(zip(new, stored, strict=True)) if pair[0] != pair[1])
         return name
 
     def warnings(self) -> list[str]:

@@ -21,6 +21,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord, read_responses
 from rubrics.selectors.axes import used_axes
 from rubrics.tables import RUBRICS, Row, rows_with_heading
+from rubrics.tables.attribute_table import ATTRIBUTES, read_attribute_table, shown_value
 from rubrics.tables.case_table import CASES, read_case_table
 from rubrics.tables.mapping import TableKind
 from rubrics.tables.response_table import RESPONSES, read_response_table
@@ -167,6 +168,15 @@ def _rubric_row(row: Row) -> dict[str, Any]:
     return {"key": row.case, "text": _excerpt(row.text), "points": row.points, "tags": row.tags}
 
 
+def attribute_rows(file: BinaryIO, table: Table | None, options: Mapping[str, str], benchmark: Benchmark) -> Rows:
+    """What the first rows of a table of candidates' attributes become."""
+    if table is None:
+        return
+    for row in read_attribute_table(file, table, Faults()):
+        known = [(name, shown_value(value)) for name, value in row.values.items() if value not in (None, "")]
+        yield {"key": row.candidate, "text": "", "attributes": known}
+
+
 def _excerpt(text: str) -> str:
     return text if len(text) <= MAX_EXCERPT else f"{text[: MAX_EXCERPT - 1]}…"
 
@@ -176,4 +186,5 @@ PREVIEWED: dict[str, tuple[TableKind, Callable[..., Rows]]] = {
     "cases": (CASES, case_rows),
     "responses": (RESPONSES, response_rows),
     "rubrics": (RUBRICS, rubric_rows),
+    "candidates": (ATTRIBUTES, attribute_rows),
 }

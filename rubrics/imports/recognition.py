@@ -25,8 +25,10 @@ SIGNS: tuple[tuple[ImportJob.Kind, frozenset[str]], ...] = (
     (ImportJob.Kind.VERDICTS, frozenset({"case", "candidate", "criterion", "outcome"})),
     (ImportJob.Kind.RESPONSES, frozenset({"case", "candidate", "response"})),
     (ImportJob.Kind.ACUITY, frozenset({"case", "candidate", "level"})),
+    (ImportJob.Kind.CANDIDATES, frozenset({"candidate", "family", "release_date"})),
     (ImportJob.Kind.VOTES, frozenset({"case", "physician", "level"})),
     (ImportJob.Kind.CASES, frozenset({"prompt_id", "prompt", "rubrics"})),
+    (ImportJob.Kind.CASES, frozenset({"id", "conversation", "rubric_items"})),
 )
 
 

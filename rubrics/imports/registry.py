@@ -97,9 +97,9 @@ def register(
     examples: Sequence[Path] = (),
 ) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
-    group, judge, replicate, bank, licence, author, scale, and those of tables and previews, which the page of a preview
-    sets; a new one also needs a field in `rubrics.forms.ImportForm`, unless the kind has its own ``page``. ``check`` is
-    called before a file is stored; the handler refuses the same values, since commands call it alone.
+    group, judge, replicate, learned, bank, licence, author, scale, and those of tables and previews, which the page of
+    a preview sets; a new one also needs a field in `rubrics.forms.ImportForm`, unless the kind has its own ``page``.
+    ``check`` is called before a file is stored; the handler refuses the same values, since commands call it alone.
     """
     value = ImportJob.Kind(kind).value
     _kinds[kind] = ImportKind(

@@ -10,10 +10,12 @@ from rubrics.models.acuity import (
     LabelScheme,
     SourceLabel,
 )
+from rubrics.models.attributes import CandidateAttributes
 from rubrics.models.audits import AuditItem, CaseAudit
 from rubrics.models.banks import Bank, BankItem
 from rubrics.models.benchmarks import AuthoringRole, Benchmark, BenchmarkQuerySet, BenchmarkRole, slug_characters
 from rubrics.models.cases import Case, CaseQuerySet, Criterion, Difficulty, Register, Rubric, RubricItem, RubricQuerySet
+from rubrics.models.codes import CodeBook, mark_used_sql
 from rubrics.models.drafts import AuthoringTime, PrivacyWaiver, RubricContributor, RubricDraft, RubricReview
 from rubrics.models.jobs import ImportJob
 from rubrics.models.responses import Candidate, Response
@@ -32,9 +34,11 @@ __all__ = [
     "BenchmarkQuerySet",
     "BenchmarkRole",
     "Candidate",
+    "CandidateAttributes",
     "Case",
     "CaseAudit",
     "CaseQuerySet",
+    "CodeBook",
     "Criterion",
     "Difficulty",
     "Framing",
@@ -53,5 +57,6 @@ __all__ = [
     "RubricQuerySet",
     "RubricReview",
     "SourceLabel",
+    "mark_used_sql",
     "slug_characters",
 ]

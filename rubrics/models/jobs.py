@@ -28,6 +28,7 @@ class ImportJob(BaseJob):
         DOCUMENTS = "documents", _("Documents")
         RUBRIC_SET = "rubric_set", _("Rubric set")
         PAIRS = "pairs", _("Near-miss pairs")
+        CANDIDATES = "candidates", _("Candidates’ attributes")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")

@@ -21,6 +21,9 @@ KEY = "as_imported"
 CITATIONS = "citations"  # the field of ``traceability`` with the locators of the passages that a criterion cites
 # Names that the metadata uses itself; a field of the file with such a name is kept under ``fields``.
 RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
+# Of a case that came in the form of HealthBench Professional, under `KEY`; its labels become tags.
+FORM, PROFESSIONAL = "form", "healthbench_professional"
+PROFESSIONAL_LABELS = ("use_case", "type", "difficulty", "specialty")
 COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
 
 
@@ -86,6 +89,17 @@ def healthbench_criterion(
         record.pop("tags")
         record |= kept["rest"]
     return record
+
+
+def professional_criterion(
+    text: str, points: int, tags: Sequence[str], extras: Mapping[str, Any], rests_on: Mapping[str, Any]
+) -> dict[str, Any]:
+    """An element of ``rubric_items``: the form has no tags and no sources, so that these are there only if given."""
+    record = healthbench_criterion(text, points, tags, extras, None, rests_on)
+    own = {"criterion_text": record.pop("criterion"), **record}
+    if not tags and "tags" not in extras:
+        own.pop("tags")
+    return own
 
 
 def clinconsensus_criterion(

@@ -1,4 +1,4 @@
-"""Cases with their rubrics: HealthBench examples and ClinConsensus cases."""
+"""Cases with their rubrics: HealthBench and HealthBench Professional examples, and ClinConsensus cases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from rubrics.parsing.fields import Fields, Ids, kind, size_of
 from rubrics.parsing.language import detect_case_language
 from rubrics.parsing.reader import Limits, RecordReader
 
-CaseFormat = Literal["healthbench", "clinconsensus"]
-FORMATS: tuple[CaseFormat, ...] = ("healthbench", "clinconsensus")
+CaseFormat = Literal["healthbench", "healthbench_professional", "clinconsensus"]
+FORMATS: tuple[CaseFormat, ...] = ("healthbench", "healthbench_professional", "clinconsensus")
 ROLES = ("user", "assistant", "system", "developer", "tool")
 MAX_POINTS = 10
 _PLAIN = {"criterion", "points", "tags"}
 DIFFICULTIES = ("low", "medium", "high")
+PHYSICIAN_RESPONSE = "physician_response"
 # HealthBench: physicians of group 1 wrote unaided, those of groups 2 and 3 saw completions of models.
 WRITING_MODES = {"Group 1": "unaided", "Group 2": "aided", "Group 3": "aided"}
 
@@ -64,6 +65,7 @@ class CaseRecord:
     criteria: tuple[CriterionRecord, ...]
     key_field: str = "prompt_id"
     conversation_field: str = "prompt"
+    criteria_field: str = "rubrics"
     tags: tuple[str, ...] = ()
     difficulty: str = ""
     reference_answer: str = ""
@@ -83,7 +85,7 @@ class CaseRecord:
     @property
     def canary(self) -> str:
         """The canary string of the row, empty if it has none."""
-        canary = self.metadata.get("canary")
+        canary = self.metadata.get("canary", self.metadata.get("canary_string"))
         return canary if isinstance(canary, str) else ""
 
 
@@ -97,7 +99,7 @@ def read_cases(
 ) -> Iterator[CaseRecord]:
     """The sound cases of ``file``; everything else is in ``faults`` when the iterator ends.
 
-    ``form`` is ``healthbench``, ``clinconsensus`` or ``auto``: by the keys of the first record.
+    ``form`` is one of `FORMATS`, or ``auto``: by the keys of the first record.
     """
     ids = Ids(Phrase("case"))
     chosen: str | None = None if form == "auto" else form
@@ -108,11 +110,14 @@ def read_cases(
                 faults.add(
                     line,
                     "",
-                    Phrase("This is neither a HealthBench example (prompt_id) nor a ClinConsensus case (case_id)."),
+                    Phrase(
+                        "This is neither a HealthBench example (prompt_id) nor a HealthBench Professional example "
+                        "(rubric_items) nor a ClinConsensus case (case_id)."
+                    ),
                 )
                 return
         fields = Fields(line, record, faults)
-        case = healthbench_case(fields) if chosen == "healthbench" else clinconsensus_case(fields)
+        case = _READERS[chosen](fields)
         if case.key:
             ids.add(fields, case.key_field, case.key)
         if fields.sound:
@@ -125,6 +130,8 @@ def detect_format(record: dict[str, Any]) -> CaseFormat | None:
         return "healthbench"
     if "case_id" in record or "user_request" in record:
         return "clinconsensus"
+    if "rubric_items" in record:
+        return "healthbench_professional"
     return None
 
 
@@ -133,7 +140,7 @@ def healthbench_case(fields: Fields) -> CaseRecord:
     key = fields.key("prompt_id")
     conversation, whole = conversation_of(fields, "prompt")
     kept: dict[str, Any] = {}
-    criteria, extras = _healthbench_criteria(fields, kept)
+    criteria, extras = _criteria(fields, kept, "rubrics", "criterion")
     tags = fields.texts("example_tags")
     completions, more = _completions(fields, kept)
     metadata = as_imported.unknown_fields(fields.rest(), kept)
@@ -141,7 +148,7 @@ def healthbench_case(fields: Fields) -> CaseRecord:
         kept["absent"] = absent
     if "example_tags" not in absent and fields.record["example_tags"] != list(dict.fromkeys(tags)):
         kept["example_tags"] = fields.record["example_tags"]
-    _keep(fields, kept, metadata)
+    _keep(fields, "prompt_id", kept, metadata)
     if whole is not None:
         metadata["prompt"] = whole
     if extras:
@@ -163,9 +170,9 @@ def healthbench_case(fields: Fields) -> CaseRecord:
     )
 
 
-def _keep(fields: Fields, kept: dict[str, Any], metadata: dict[str, Any]) -> None:
+def _keep(fields: Fields, key_field: str, kept: dict[str, Any], metadata: dict[str, Any]) -> None:
     """Put the details of a line that the tables do not hold into the metadata, if there are any."""
-    key = fields.record.get("prompt_id", fields.record.get("case_id"))
+    key = fields.record.get(key_field)
     if not isinstance(key, str):
         kept["key"] = key
     if kept:
@@ -205,17 +212,24 @@ def _sound_tags(tags: tuple[str, ...]) -> bool:
     return all(tag.strip() and len(tag) <= MAX_TAG_LENGTH for tag in tags)
 
 
-def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+def _criteria(
+    fields: Fields, kept: dict[str, Any], name: str, text_field: str, *, tagged: bool = True
+) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+    """The criteria of an example, and by their place what else is said of them.
+
+    ``tagged``: the form has tags; where a criterion lacks them, that is kept.
+    """
     criteria = []
     extras: dict[str, Any] = {}
-    for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
-        if plain := _plain(element):
+    for index, element in enumerate(fields.objects(name, what=Phrase("criterion"))):
+        if tagged and (plain := _plain(element)):
             criteria.append(plain)
             continue
-        inner = fields.within(f"rubrics[{index}]", element)
+        inner = fields.within(f"{name}[{index}]", element)
         if inner is None:
             continue
-        text = inner.text("criterion")
+        place = str(index + 1)
+        text = inner.text(text_field)
         points = inner.integer("points", low=-MAX_POINTS, high=MAX_POINTS)
         if points == 0 and inner.sound:
             inner.fault("points", Phrase("A criterion must add or deduct at least one point."))
@@ -224,14 +238,16 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
         if rests_on is not None:
             inner.take("traceability")
             if rests_on.get(as_imported.CITATIONS):
-                place = str(index + 1)
                 kept.setdefault(as_imported.CITATIONS, {})[place] = list(rests_on[as_imported.CITATIONS])
         criteria.append(CriterionRecord(text, points, tuple(tags), **(rests_on or {})))
-        if rest := inner.rest():
-            extras[str(index + 1)] = rest
-        if element.get("tags") is None:
+        rest = inner.rest()
+        if not tagged and "tags" in element and not element["tags"]:
+            rest["tags"] = element["tags"]
+        if rest:
+            extras[place] = rest
+        if tagged and element.get("tags") is None:
             rest = {"tags": None} if "tags" in element else {}
-            kept.setdefault("criteria", {})[str(index + 1)] = {"rest": rest}
+            kept.setdefault("criteria", {})[place] = {"rest": rest}
         fields.absorb(inner)
     return tuple(criteria), extras
 
@@ -277,6 +293,64 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
     return tuple(completions), rest or None
 
 
+def professional_case(fields: Fields) -> CaseRecord:
+    """A HealthBench Professional example; look at ``fields.sound`` before using it.
+
+    Its physician wrote without responses of models.
+    """
+    key = fields.key("id")
+    kept: dict[str, Any] = {as_imported.FORM: as_imported.PROFESSIONAL}
+    conversation = _messages(fields, kept)
+    criteria, extras = _criteria(fields, kept, "rubric_items", "criterion_text", tagged=False)
+    tags = []
+    for name in as_imported.PROFESSIONAL_LABELS:
+        if label := fields.text(name, required=False, longest=MAX_TAG_LENGTH - len(name) - 1).strip():
+            tags.append(f"{name}:{label}")
+    physician = fields.text(PHYSICIAN_RESPONSE, required=False)
+    completions: tuple[CompletionRecord, ...] = ()
+    if physician.strip():
+        completions = (CompletionRecord("physician", 0, physician, PHYSICIAN_RESPONSE, "unaided"),)
+    elif PHYSICIAN_RESPONSE in fields.record:
+        kept[PHYSICIAN_RESPONSE] = fields.record[PHYSICIAN_RESPONSE]
+    metadata = as_imported.unknown_fields(fields.rest(), kept)
+    # Kept word for word, so that the case can be written out as it came in.
+    metadata |= {name: fields.record[name] for name in as_imported.PROFESSIONAL_LABELS if name in fields.record}
+    _keep(fields, "id", kept, metadata)
+    if extras:
+        metadata["criterion_extras"] = extras
+    return CaseRecord(
+        line=fields.line,
+        key=key,
+        key_field="id",
+        conversation_field="conversation",
+        criteria_field="rubric_items",
+        conversation=conversation,
+        criteria=criteria,
+        tags=tuple(dict.fromkeys(tags)),
+        **(given_language(metadata) or detected_language(conversation, [each.text for each in completions])),
+        completions=completions,
+        metadata=metadata,
+    )
+
+
+def _messages(fields: Fields, kept: dict[str, Any]) -> list[dict[str, str]]:
+    """The turns inside ``conversation``; what else it and its turns hold is kept."""
+    value = fields.take("conversation")
+    if value is None:
+        fields.fault("conversation", Phrase("This field is missing."))
+        return []
+    inner = fields.within("conversation", value)
+    if inner is None:
+        return []
+    turns, whole = conversation_of(inner, "messages")
+    if whole is not None:
+        kept["messages"] = whole
+    if beside := inner.rest():
+        kept["conversation"] = beside
+    fields.absorb(inner)
+    return turns
+
+
 def clinconsensus_case(fields: Fields) -> CaseRecord:
     """A ClinConsensus case; look at ``fields.sound`` before using it."""
     key = fields.key("case_id")
@@ -299,7 +373,7 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
         if name in fields.record:
             metadata[name] = fields.record[name]
     metadata["context_length"] = len(context)
-    _keep(fields, kept, metadata)
+    _keep(fields, "case_id", kept, metadata)
     if extras:
         metadata["criterion_extras"] = extras
     conversation = [{"role": "user", "content": f"{context}\n\n{request}" if context else request}]
@@ -359,3 +433,10 @@ def _clinconsensus_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple
         kept.setdefault("criteria", {})[str(index + 1)] = as_imported.clinconsensus_criterion_kept(element, rest, name)
         fields.absorb(inner)
     return tuple(criteria), extras
+
+
+_READERS: dict[str, Callable[[Fields], CaseRecord]] = {
+    "healthbench": healthbench_case,
+    "healthbench_professional": professional_case,
+    "clinconsensus": clinconsensus_case,
+}

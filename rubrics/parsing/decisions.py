@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.phrases import Phrase
+from consilium.llm.errors import ContentError
+from consilium.llm.parsing import parse_verdict
 from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.csv_record import DELIMITERS, CsvRecord
 from rubrics.parsing.faults import Faults
@@ -23,7 +25,7 @@ OUTCOMES = (Outcome.MET.word, Outcome.NOT_MET.word, Outcome.CANNOT_ASSESS.word)
 STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 VERDICT_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation")
-OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
+OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model", "output")
 CASE, CANDIDATE = ("case", "prompt_id", "case_id"), ("candidate", "model")
 MAX_POSITION_LENGTH = 6
 MAX_COLUMNS = 500
@@ -57,7 +59,8 @@ class DecisionReader:
 
     ``outcomes`` are the allowed ones; ``candidate``, if given, replaces the candidate that a row names; ``rater`` says
     whether each row must name its rater. Rows without one are verdicts of a judge, which may have answered several
-    times: ``replicate``, if given, holds for the whole file.
+    times: ``replicate``, if given, holds for the whole file. Such a row may have the judge's whole answer as ``output``
+    instead of the outcome; an answer that is no verdict is *invalid*, with its text as the explanation.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class DecisionReader:
         """Columns without which no row is sound; none of a file of labels without texts, which has its own fault."""
         if {*LABELS} & {*header} and not {*CASE, *CANDIDATE, "criterion"} & {*header}:
             return ()
-        names = ["|".join(CASE), "criterion", "outcome|criteria_met"]
+        names = ["|".join(CASE), "criterion", "outcome|criteria_met" if self.rater else "outcome|criteria_met|output"]
         if not self.candidate:
             names.append("|".join(CANDIDATE))
         return [*names, "rater"] if self.rater else names
@@ -118,20 +121,33 @@ class DecisionReader:
     def _decision(self, fields: Fields) -> DecisionRecord:
         candidate_field = fields.name_of(*CANDIDATE)
         candidate = fields.text(candidate_field, required=not self.candidate, longest=MAX_KEY_LENGTH)
+        outcome, explanation = self._verdict(fields)
         return DecisionRecord(
             line=fields.line,
             case=fields.key(fields.name_of(*CASE)),
             candidate=self.candidate or candidate,
             sample=_whole(fields, "sample", LARGEST_SAMPLE),
             criterion=_criterion(fields),
-            outcome=self._outcome(fields),
+            outcome=outcome,
             rater=fields.text("rater", required=self.rater, longest=MAX_KEY_LENGTH).strip(),
             stage=fields.choice("stage", STAGES, required=False) or "annotator",
             note=fields.text("note", required=False, longest=MAX_NOTE_LENGTH if self.rater else None),
-            explanation=fields.text("explanation", required=False),
+            explanation=explanation,
             setting=fields.text("setting", required=False),
             replicate=0 if self.rater else replicate_of(fields, self.replicate),
         )
+
+    def _verdict(self, fields: Fields) -> tuple[str, str]:
+        """The outcome of a row and its explanation."""
+        if self.rater or fields.record.get("output") is None:
+            return self._outcome(fields), fields.text("explanation", required=False)
+        fields.name_of("outcome", "criteria_met", "output")  # another of these beside it is a fault
+        answer = fields.text("output", blank=True)
+        try:
+            verdict = parse_verdict(answer)
+        except ContentError:
+            return Outcome.INVALID.word, answer
+        return (Outcome.MET if verdict.criteria_met else Outcome.NOT_MET).word, verdict.explanation
 
     def _outcome(self, fields: Fields) -> str:
         name = fields.name_of("outcome", "criteria_met")

@@ -1,4 +1,4 @@
-"""A benchmark's maps as CSV: tags to larger groups, and user roles to registers."""
+"""A benchmark's maps as CSV: tags to larger groups, clusters to themes, and user roles to registers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
 from rubrics.parsing.reader import Limits
 
-MAPS = ("specialty", "task", "register")
+MAPS = ("specialty", "task", "cluster", "register")
 REGISTERS = ("lay", "professional")
 COLUMNS = ("map", "from", "to")
 LIMITS = Limits(line_bytes=1 << 16, total_bytes=1 << 24)
 
 
 def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
-    """Rows ``map,from,to``: ``specialty`` (to a macro-category), ``task`` (to a capability family), ``register`` (of a
-    user role: lay or professional). A map that has no row in the file is empty.
+    """Rows ``map,from,to``: ``specialty`` (to a macro-category), ``task`` (to a capability family), ``cluster`` (to a
+    theme), ``register`` (of a user role: lay or professional). A map that has no row in the file is empty.
     """
     maps: dict[str, dict[str, str]] = {name: {} for name in MAPS}
     for line, record in read_table(file, faults, limits=LIMITS, columns=COLUMNS, required=COLUMNS):

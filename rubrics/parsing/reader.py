@@ -54,6 +54,13 @@ class Limits:
     digits: int = MAX_DIGITS
 
 
+def _too_large(most: int) -> Phrase:
+    """That a file has more than so many bytes."""
+    if most < 1 << 30:
+        return Phrase("The file is larger than %(n)s MiB.", n=most >> 20)
+    return Phrase("The file is larger than %(n)s GiB.", n=most >> 30)
+
+
 class LineReader:
     """Yields (line number, bytes without the line end) and counts what it has read in ``bytes_read``.
 
@@ -102,7 +109,7 @@ class LineReader:
                 self.faults.add(
                     number,
                     "",
-                    Phrase("The file is larger than %(total_bytes)s GiB.", total_bytes=self.limits.total_bytes >> 30),
+                    _too_large(self.limits.total_bytes),
                 )
                 return
             if self.progress is not None and number % 64 == 0:

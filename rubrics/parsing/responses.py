@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import Fields, Ids, size_of
+from rubrics.parsing.fields import Fields, Ids, kind, size_of
 from rubrics.parsing.reader import Limits, RecordReader
 
 SETTING_LENGTH = 40
 LARGEST_SAMPLE = 2**31 - 1
-WRITING_MODES = ("unaided", "aided")
+UNAIDED = "unaided"
+WRITING_MODES = (UNAIDED, "aided")
+REFERENCES = "references"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,18 @@ class ResponseRecord:
     def weight(self) -> int:
         """About how many characters it holds."""
         return len(self.text) + size_of(self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceShown:
+    """A response that a writer was shown: its candidate, and its sample, by default the candidate's first one.
+
+    ``response`` is its public id, where it was shown on a page here.
+    """
+
+    candidate: str
+    sample: int | None = None
+    response: str = ""
 
 
 def read_responses(
@@ -74,6 +88,8 @@ def response_of(fields: Fields, candidate: str = "") -> ResponseRecord:
     setting = fields.text("setting", required=False, longest=SETTING_LENGTH)
     external_id = fields.key("external_id") if fields.record.get("external_id") is not None else ""
     writing_mode = fields.choice("writing_mode", WRITING_MODES, required=False)
+    if writing_mode:
+        check_references(fields, writing_mode)
     metadata = dict(fields.mapping("metadata"))
     for name in ("metadata", "external_id"):
         fields.take(name)
@@ -93,3 +109,49 @@ def response_of(fields: Fields, candidate: str = "") -> ResponseRecord:
         writing_mode=writing_mode,
         metadata=metadata,
     )
+
+
+def check_references(fields: Fields, writing_mode: str) -> None:
+    """Note the faults of ``references``: what its writer was shown, by the names of candidates.
+
+    An element is a name, or an object with ``candidate`` and ``sample``. The field stays what it is, in the metadata.
+    Without a writing mode nobody looks at it: models may have a field with this name for the sources they cite.
+    """
+    shown = fields.record.get(REFERENCES)
+    if shown is None:
+        return
+    if writing_mode == UNAIDED and shown != []:
+        fields.fault(REFERENCES, Phrase("An unaided response has no references."))
+        return
+    if not isinstance(shown, list):
+        fields.fault(REFERENCES, Phrase("This must be a list, not %(kind)s.", kind=kind(shown)))
+        return
+    for index, element in enumerate(shown):
+        place = f"{REFERENCES}[{index}]"
+        given = {"candidate": element} if isinstance(element, str) else element
+        if (inner := fields.within(place, given)) is not None:
+            inner.text("candidate", longest=MAX_KEY_LENGTH)
+            inner.integer("sample", low=0, high=LARGEST_SAMPLE, default=0)
+            fields.absorb(inner)
+
+
+def references_of(metadata: Mapping[str, Any]) -> list[ReferenceShown]:
+    """What the writer of a response was shown, by its metadata.
+
+    Metadata hold whatever a file had, so that anything of another shape is passed over.
+    """
+    shown = metadata.get(REFERENCES)
+    references: list[ReferenceShown] = []
+    for element in shown if isinstance(shown, list) else ():
+        if isinstance(element, str):
+            references.append(ReferenceShown(element))
+        elif isinstance(element, Mapping) and isinstance(name := element.get("candidate"), str):
+            sample, response = element.get("sample"), element.get("response")
+            references.append(
+                ReferenceShown(
+                    name,
+                    int(sample) if isinstance(sample, int | float) else None,
+                    response if isinstance(response, str) else "",
+                )
+            )
+    return references

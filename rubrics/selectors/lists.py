@@ -22,25 +22,18 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    Value,
     Window,
 )
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Length, Substr
-from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from consilium.core.compiled_queries import CompiledQuery, fetch_prepared
-from consilium.core.labels import STATUS_LABELS
 from consilium.core.languages import language_name
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
+from rubrics.selectors.case_selection import CaseSelection
 
 EXCERPT = 220
-# Searches the key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). If there
-# is a match, the text before it is shorter than the whole; `strpos` would spend a quarter of its time on counting the
-# characters of that text.
-SAYS = """octet_length(split_part("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C", 1))
-    < octet_length("rubrics_case"."words")"""
 # What a list of cases may be sorted by; the key breaks ties.
 CASE_ORDERS = {
     "key": "key",
@@ -49,14 +42,6 @@ CASE_ORDERS = {
     "language": "language",
     "criteria": "criterion_count",
     "responses": "response_count",
-}
-# The states of a case's rubric; besides a published one there may be a draft of the next version.
-STATES = {
-    "none": _("No rubric"),
-    "draft": STATUS_LABELS["draft"],
-    "in_review": STATUS_LABELS["in_review"],
-    "published": STATUS_LABELS["published"],
-    "excluded": _("Excluded"),
 }
 MAX_PAGES = 1_000_000  # an address may name any number, but the numbers of the database have a limit
 KEPT_S = 60
@@ -119,32 +104,24 @@ def _with_responses(cases: QuerySet[Case]) -> QuerySet[Case]:
 
 
 def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]:
-    """``cases`` by the validated filters: q (in key or conversation), difficulty, register, language, tag."""
-    if text := chosen.get("q"):
-        cases = cases.filter(_says(text))
-    for name in ("difficulty", "register", "language"):
-        if value := chosen.get(name):
-            cases = cases.filter(**{name: "" if value == "none" else value})
-    if tag := chosen.get("tag"):
-        cases = cases.filter(Q(tags__contains=[tag]) | Q(label_tags__contains=[tag]))
-    if state := chosen.get("state"):
-        cases = cases.filter(_at(state))
-    return cases
+    """``cases`` by the validated filters: q (in key or conversation), difficulty, register, language, tag, state."""
+    return selection_of(chosen).narrow(cases)
 
 
-def _says(text: str) -> Func:
-    """Cases whose key or conversation holds ``text``, in upper or lower case."""
-    return Func(Value(text), template=SAYS, output_field=BooleanField())
+def selection_of(chosen: Mapping[str, Any]) -> CaseSelection:
+    """The filters of the list of cases, one value each, as a selection of cases."""
 
+    def values(name: str) -> list[str]:
+        return [chosen[name]] if chosen.get(name) else []
 
-def _at(state: str) -> Q:
-    """Cases whose rubric is in ``state``, one of `STATES`."""
-    if state == "excluded":
-        return Q(excluded_at__isnull=False)
-    rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
-    if state == "none":
-        return Q(~Exists(rubrics), excluded_at=None)
-    return Q(Exists(rubrics.filter(status=state)), excluded_at=None)
+    return CaseSelection(
+        text=chosen.get("q") or "",
+        tags=values("tag"),
+        difficulties=values("difficulty"),
+        registers=values("register"),
+        languages=values("language"),
+        state=chosen.get("state") or "",
+    )
 
 
 def with_rubric_states(cases: QuerySet[Case]) -> QuerySet[Case]:
@@ -282,10 +259,14 @@ def listed_candidates(benchmark: Benchmark) -> QuerySet[Candidate]:
     """Candidates with ``response_count``, ``case_count`` and ``flagged`` (responses that seem to name their author)."""
     own = Response.objects.filter(candidate=OuterRef("pk"))
     cases = own.order_by().values("candidate").annotate(number=Count("case", distinct=True)).values("number")
-    return Candidate.objects.filter(benchmark=benchmark).annotate(
-        response_count=_count(own),
-        case_count=Coalesce(Subquery(cases, output_field=IntegerField()), 0),
-        flagged=_count(own.filter(metadata__has_key="self_identification")),
+    return (
+        Candidate.objects.filter(benchmark=benchmark)
+        .select_related("attributes")
+        .annotate(
+            response_count=_count(own),
+            case_count=Coalesce(Subquery(cases, output_field=IntegerField()), 0),
+            flagged=_count(own.filter(metadata__has_key="self_identification")),
+        )
     )
 
 

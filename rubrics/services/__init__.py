@@ -7,6 +7,7 @@ from rubrics.services.benchmarks import (
     set_authoring_rules,
     update_benchmark,
 )
+from rubrics.services.candidate_attributes import check_attribute_options, import_attributes, set_attributes
 from rubrics.services.import_cases import check_case_options, import_cases
 from rubrics.services.import_jobs import create_import, repeat_import, restart_import
 from rubrics.services.import_responses import add_responses, check_response_options, import_responses
@@ -17,6 +18,7 @@ from rubrics.services.roles import LastAdmin, grant_role, invite_to_run, withdra
 __all__ = [
     "LastAdmin",
     "add_responses",
+    "check_attribute_options",
     "check_case_options",
     "check_response_options",
     "check_rubric_options",
@@ -25,6 +27,7 @@ __all__ = [
     "dismiss_revisions",
     "give_authoring_role",
     "grant_role",
+    "import_attributes",
     "import_cases",
     "import_responses",
     "import_rubrics",
@@ -33,6 +36,7 @@ __all__ = [
     "replace_maps",
     "request_revision",
     "restart_import",
+    "set_attributes",
     "set_authoring_rules",
     "update_benchmark",
     "withdraw_authoring_role",

@@ -44,7 +44,7 @@ def import_cases(
     """Import cases; their rubrics arrive published. `ImportRefused` names every fault and then nothing is written.
 
     The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Option ``format``, of JSONL:
-    ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
+    ``auto`` (by the keys of the first record), or one of `FORMATS`.
     """
     form = _checked_format(options)
     check_references_at_once()

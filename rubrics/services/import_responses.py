@@ -20,6 +20,7 @@ from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
+from rubrics.imports.shown_references import ShownReferences
 from rubrics.imports.tables import check_table_options, notes_of, open_table
 from rubrics.imports.unknown_cases import UnknownCases
 from rubrics.models import Benchmark, Candidate, Case
@@ -57,6 +58,7 @@ def import_responses(
     table = open_table(file, RESPONSES, options)
     faults.locate = table.place if table else None
     unknown = UnknownCases(_unknown_rows() if table else _unknown_lines())
+    shown = ShownReferences()
 
     def read(faults: Faults, progress: Progress = progress) -> Iterator[ResponseRecord]:
         if table:
@@ -65,8 +67,9 @@ def import_responses(
 
     prescan(file, lambda first: read(first, no_progress), written=True)
     for chunk in weighed_chunks(read(faults), CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
-        writer.write(_resolve(chunk, benchmark, candidates, kind, faults, unknown))
+        writer.write(_resolve(chunk, benchmark, candidates, kind, faults, unknown, shown))
     unknown.note(faults)
+    shown.note(faults)
     faults.refuse_if_any()
     return {
         "candidates": {"created": candidates.created, "unchanged": candidates.unchanged},
@@ -130,6 +133,7 @@ def _resolve(
     kind: str,
     faults: Faults,
     unknown: UnknownCases,
+    shown: ShownReferences,
 ) -> list[NewResponse]:
     """The rows with their cases and candidates; those without a case go to ``unknown``."""
     cases = dict(
@@ -144,6 +148,7 @@ def _resolve(
         elif mismatch:
             faults.add(record.line, "candidate", mismatch)
         else:
+            shown.add(record, case)
             responses.append(
                 NewResponse(
                     line=record.line,

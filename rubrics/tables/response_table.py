@@ -10,7 +10,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields, Ids
-from rubrics.parsing.responses import ResponseRecord, response_of
+from rubrics.parsing.responses import REFERENCES, ResponseRecord, response_of
 from rubrics.tables.columns import NAMES
 from rubrics.tables.mapping import ANSWERS, KEPT, LEFT_OUT, Column, TableKind
 from rubrics.tables.table import Table
@@ -27,6 +27,7 @@ RESPONSES = TableKind(
         "setting": ("setting", "设定", "设置"),
         "external_id": ("externalid", "responseid", "completionid", "外部编号", "回答编号"),
         "writing_mode": ("writingmode", "写作方式"),
+        "references": ("references", "referencesshown", "所示参考回答"),
     },
     required=("case", f"response|{ANSWERS}"),
     others=(ANSWERS, KEPT, LEFT_OUT),
@@ -84,6 +85,12 @@ def _records(
     if isinstance(sample, str) and sample.isascii() and sample.isdecimal() and len(sample) <= 10:
         values["sample"] = int(sample)
     kept = {column.heading: text for column, text in cells if column.target == KEPT}
+    shown = next(((column, text) for column, text in cells if column.target == REFERENCES and text.strip()), None)
+    if shown is not None and "writing_mode" in values:
+        values[REFERENCES] = [name.strip() for name in shown[1].split(";") if name.strip()]
+    elif shown is not None:  # a detail, such as the sources that a model cites
+        del values[REFERENCES]
+        kept[shown[0].heading] = shown[1]
     if kept:
         values["metadata"] = kept
     if "response" in table.targets:

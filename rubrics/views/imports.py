@@ -99,6 +99,7 @@ COUNTED = {
     "criteria": _("Criteria"),
     "mends": _("Fixes"),
     "candidates": _("Candidates"),
+    "attributes": _("Candidates’ attributes"),
     "responses": _("Responses"),
     "readings": pgettext_lazy("of a candidate", "Readings"),
     "missing readings": _("Missing readings"),
@@ -136,6 +137,7 @@ OPTIONS = {
     "group": _("Expert group"),
     "judge": _("Judge"),
     "replicate": _("Replicate"),
+    "learned": _("Candidates that the judge learned from"),
     "bank": _("Bank"),
     "licence": _("Licence"),
     "author": _("Written by"),
@@ -173,19 +175,20 @@ def import_context(job: ImportJob) -> dict[str, object]:
     """What the page of an import needs."""
     names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, *LISTS})]
     counts = [(COUNTED.get(name, name), job.counts[name]) for name in names]
-    created = sum(count.get("created", 0) for _label, count in counts)
+    new = sum(count.get("created", 0) + count.get("changed", 0) for _label, count in counts)
     return {
         **preview_context(job),
         "benchmark": job.benchmark,
         "job": job,
         "counts": counts,
+        "any_changed": any("changed" in count for _label, count in counts),
         "options": _options(job),
         "warnings": job.counts.get("warnings", []),
         "editions": job.counts.get("editions", []),
         "is_preview": "preview" in job.options,
         "previews": job.counts.get("previews", []),
         "confirmed": job.repetition if job.counts.get("previews") else None,
-        "nothing_new": job.status == JobStatus.DONE and not created,
+        "nothing_new": job.status == JobStatus.DONE and not new,
         "is_open": job.status in (JobStatus.PENDING, JobStatus.RUNNING),
         "may_restart": job.status in (JobStatus.REFUSED, JobStatus.FAILED),
         "all_read": job.bytes_read >= job.bytes_total,

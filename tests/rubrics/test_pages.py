@@ -184,12 +184,14 @@ def test_maps_are_replaced_and_give_the_cases_their_register(admin, benchmark) -
     lay = CaseFactory(benchmark=benchmark, register="", metadata={"user_role": "患者"})
     other = CaseFactory(benchmark=benchmark, register="", metadata={"user_role": "医生"})
     content = "map,from,to\nspecialty,神经内科,internal medicine\nregister,患者,lay\ntask,triage,reasoning\n"
+    content += "cluster,emergent,emergencies\n"
     assert send_maps(admin, content).status_code == 302
     benchmark.refresh_from_db()
     assert benchmark.maps == {
         "specialty": {"神经内科": "internal medicine"},
         "register": {"患者": "lay"},
         "task": {"triage": "reasoning"},
+        "cluster": {"emergent": "emergencies"},
     }
     lay.refresh_from_db()
     other.refresh_from_db()

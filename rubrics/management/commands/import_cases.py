@@ -9,9 +9,12 @@ from rubrics.parsing.cases import FORMATS
 
 
 class Command(ImportCommand):
-    """Cases with rubrics: HealthBench examples or ClinConsensus cases."""
+    """Cases with rubrics: HealthBench and HealthBench Professional examples, or ClinConsensus cases."""
 
-    help = "Import cases with their rubrics from JSONL (HealthBench examples, ClinConsensus cases) or a table."
+    help = (
+        "Import cases with their rubrics from JSONL (HealthBench and HealthBench Professional examples, ClinConsensus "
+        "cases) or a table."
+    )
     kind = "cases"
     tables = True
 

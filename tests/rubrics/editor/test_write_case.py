@@ -289,7 +289,7 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
     assert [row.key for row in theirs.get("/b/b/write/").context["rewordings"]] == ["faulty"]
     hidden = client.get("/b/b/write/")
     assert hidden.context["rewordings"] == [] and "Two things at once" not in hidden.text
-    set_member_active(membership=group.memberships.get(user=author), active=False)
+    set_member_active(membership=group.memberships.get(user=author), active=False, at=timezone.now())
     assert [row.key for row in client.get("/b/b/write/").context["rewordings"]] == ["faulty"]
 
 

@@ -35,6 +35,31 @@ def healthbench(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def professional(number: int, **changes: Any) -> dict[str, Any]:
+    """A HealthBench Professional example: a clinician's question, two criteria, and what a physician answered."""
+    return {
+        "id": f"{number:032x}",
+        "conversation": {
+            "messages": [
+                {"role": "user", "content": f"When would you take the drain out after {number} days?"},
+                {"role": "assistant", "content": "How much does it drain?"},
+                {"role": "user", "content": "30 ml a day."},
+            ]
+        },
+        "rubric_items": [
+            {"criterion_text": "Names a limit of the daily volume.", "points": 7},
+            {"criterion_text": "Invents a guideline.", "points": -9},
+        ],
+        "use_case": "consult",
+        "type": "red_teaming",
+        "difficulty": "difficult",
+        "specialty": "general surgery",
+        "physician_response": "Below 30 ml a day for two days.",
+        "canary_string": CANARY,
+        **changes,
+    }
+
+
 def clinconsensus(number: int, **changes: Any) -> dict[str, Any]:
     """A ClinConsensus case in Chinese with three criteria, each written in another of the accepted ways."""
     return {

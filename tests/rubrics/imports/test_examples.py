@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 OPTIONS: dict[str, dict[str, str]] = {
     "cases": {},
     "responses": {},
+    "candidates": {},
     "rubrics": {},
     "decisions": {"group": "Experts"},
     "verdicts": {"judge": "judge"},

@@ -14,7 +14,7 @@ from pghistory.models import Context
 
 from rubrics.imports.bulk import reserve_ids
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
-from tests.rubrics.imports.files import CANARY, clinconsensus, healthbench, write
+from tests.rubrics.imports.files import CANARY, clinconsensus, healthbench, professional, write
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +74,66 @@ def test_the_group_of_a_physician_says_how_they_wrote(tmp_path, group, mode) -> 
     data = {**healthbench(1)["ideal_completions_data"], "ideal_completions_group": group}
     run(write(tmp_path / "f.jsonl", [healthbench(1, ideal_completions_data=data)]))
     assert Response.objects.get(candidate__kind="physician").writing_mode == mode
+
+
+def test_healthbench_professional_examples_arrive_whole(tmp_path) -> None:
+    rows = [professional(1), professional(2, physician_response=None, specialty=None, points_from=3)]
+    out, _err = run(write(tmp_path / "p.jsonl", rows))
+    assert "cases: 2 created, 0 unchanged" in out
+    assert "criteria: 4 created, 0 unchanged" in out
+    first, second = Case.objects.order_by("pk")
+    assert first.key == rows[0]["id"]
+    assert [turn["role"] for turn in first.conversation] == ["user", "assistant", "user"]
+    assert first.tags == [
+        "use_case:consult", "type:red_teaming", "difficulty:difficult", "specialty:general surgery",
+    ]  # fmt: skip
+    assert second.tags == ["use_case:consult", "type:red_teaming", "difficulty:difficult"]
+    assert (first.difficulty, first.language, second.metadata["points_from"]) == ("", "en", 3)
+    items = RubricItem.objects.filter(rubric__case=first, rubric__status="published").order_by("position")
+    assert list(items.values_list("criterion__text", "points", "tags")) == [
+        ("Names a limit of the daily volume.", 7, []),
+        ("Invents a guideline.", -9, []),
+    ]
+    (response,) = Response.objects.all()
+    assert (response.candidate.name, response.candidate.kind, response.writing_mode, response.text) == (
+        "physician", "physician", "unaided", "Below 30 ml a day for two days.",
+    )  # fmt: skip
+    assert Benchmark.objects.get().canary == CANARY
+    assert "cases: 0 created, 2 unchanged" in run(write(tmp_path / "p.jsonl", rows))[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"conversation": None}, "conversation: This field is missing."),
+        ({"conversation": []}, "conversation: This must be an object, not a list."),
+        ({"conversation": {"messages": []}}, "messages: There must be at least one turn."),
+        (
+            {"conversation": {"messages": [{"role": "nurse", "content": "x"}]}},
+            "messages[0].role: “nurse” is not",
+        ),
+        ({"rubric_items": [{"criterion_text": "x", "points": 0}]}, "points: A criterion must add or deduct"),
+        ({"rubric_items": [{"criterion": "x", "points": 1}]}, "criterion_text: This field is missing."),
+        ({"use_case": ["consult"]}, "use_case: This must be text, not a list."),
+        ({"physician_response": 3}, "physician_response: This must be text, not a number."),
+        ({"id": None}, "id: This field is missing."),
+    ],
+)
+def test_a_broken_professional_example_is_named(tmp_path, changes, fault) -> None:
+    (error,) = refused(write(tmp_path / "p.jsonl", [professional(1), professional(2, **changes)]))
+    assert error.startswith("line 2, ")
+    assert fault in error
+    assert not Case.objects.exists()
+
+
+def test_another_criterion_of_a_stored_professional_example_is_named_as_the_file_calls_it(tmp_path) -> None:
+    run(write(tmp_path / "p.jsonl", [professional(1)]))
+    other = [
+        {"criterion_text": "Names a limit of the daily volume.", "points": 7},
+        {"criterion_text": "x", "points": 1},
+    ]
+    (error,) = refused(write(tmp_path / "q.jsonl", [professional(1, rubric_items=other)]))
+    assert error.startswith("line 1, rubric_items[1]: ")
 
 
 def test_clinconsensus_cases_arrive_whole(tmp_path) -> None:

@@ -158,3 +158,63 @@ def test_responses_that_name_their_author_are_flagged(tmp_path, benchmark) -> No
     assert set(flagged) == set(NAMES_ITSELF)
     again, _err = run(write(tmp_path / "r.jsonl", rows))
     assert f"0 created, {len(rows)} unchanged" in again
+
+
+def test_references_shown_are_kept_and_must_be_there_once_the_file_is_read(tmp_path, benchmark) -> None:
+    aided = {"case": "a", "candidate": "doctor", "response": "Better.", "writing_mode": "aided"}
+    rows = [
+        {**aided, "references": ["m1", {"candidate": "m2", "sample": 1}]},
+        {"case": "a", "candidate": "m1", "response": "One."},
+        {"case": "a", "candidate": "m2", "sample": 1, "response": "Two."},
+        # Not by a writer: a field of its own, such as the sources that a model cites.
+        {"case": "b", "candidate": "m1", "response": "One.", "references": "Smith 2020"},
+    ]
+    out, _err = run(write(tmp_path / "r.jsonl", rows))
+    assert "responses: 4 created, 0 unchanged" in out
+    stored = dict(Response.objects.values_list("text", "metadata"))
+    assert stored["Better."] == {"references": ["m1", {"candidate": "m2", "sample": 1}]}
+    assert Response.objects.get(case__key="b").metadata == {"references": "Smith 2020"}
+    again, _err = run(write(tmp_path / "r.jsonl", rows))
+    assert "responses: 0 created, 4 unchanged" in again
+
+
+def test_faults_of_references_name_line_and_field(tmp_path, benchmark) -> None:
+    aided = {"case": "a", "candidate": "doctor", "response": "x", "writing_mode": "aided"}
+    shapes = [
+        {**aided, "references": "m1"},
+        {**aided, "sample": 1, "references": ["m1", 3, ""]},
+        {**aided, "sample": 2, "references": [{"candidate": "m1", "sample": -1}]},
+        {**aided, "sample": 3, "writing_mode": "unaided", "references": ["m1"]},
+    ]
+    assert refused(write(tmp_path / "r.jsonl", shapes)) == [
+        "line 1, references: This must be a list, not text.",
+        "line 2, references[1]: This must be an object, not a number.",
+        "line 2, references[2].candidate: This must not be empty.",
+        "line 3, references[0].sample: -1 is not between 0 and 2147483647.",
+        "line 4, references: An unaided response has no references.",
+    ]
+    missing = [
+        {"case": "a", "candidate": "m1", "response": "One."},
+        {**aided, "references": ["m1", "m2"]},
+        {**aided, "case": "b", "references": ["m1"]},
+        {**aided, "sample": 1, "references": [{"candidate": "m1", "sample": 1}]},
+    ]
+    assert refused(write(tmp_path / "r.jsonl", missing)) == [
+        "line 2, references[1]: There is no response of “m2” to this case.",
+        "line 3, references[0]: There is no response of “m1” to this case.",
+        "line 4, references[0]: There is no sample 1 of “m1” for this case.",
+    ]
+    assert not Response.objects.exists()
+
+
+def test_a_table_names_references_in_one_cell(tmp_path, benchmark) -> None:
+    (tmp_path / "r.csv").write_text(
+        "case,candidate,response,writing_mode,References\n"
+        "a,m1,One.,,see Smith 2020\na,m2,Two.,,\na,doctor,Better.,aided,m1; m2\n",
+        encoding="utf-8",
+    )
+    run(tmp_path / "r.csv")
+    stored = dict(Response.objects.values_list("text", "metadata"))
+    assert stored["Better."] == {"references": ["m1", "m2"]}
+    assert stored["One."] == {"References": "see Smith 2020"}
+    assert stored["Two."] == {}
