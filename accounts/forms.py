@@ -50,7 +50,7 @@ from accounts.tasks import mail_password_link
 from accounts.time_zones import TimeZoneField
 from accounts.token_scopes import ABOUT as ABOUT_SCOPES
 from accounts.token_scopes import benchmarks_of
-from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
+from consilium.core.limits import MAX_LICENCE_NUMBER_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 
 if TYPE_CHECKING:
 
@@ -88,6 +88,9 @@ class ProfileForm(forms.ModelForm[User]):
         fields = ["name", "time_zone", "language"]
 
 
+LICENCE_NUMBER_HELP = _("Seen only by the admins who look it up in the register. It is in no report and no release.")
+
+
 class CredentialsForm(forms.ModelForm[PhysicianProfile]):
     """What physicians say about their training, and whether they want to be thanked by name."""
 
@@ -101,10 +104,11 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
     class Meta:
         model = PhysicianProfile
         fields = [
-            *("specialty", "languages", "licence_country", "years_in_practice", "seniority"),
+            *("specialty", "languages", "licence_country", "licence_number", "years_in_practice", "seniority"),
             *("acknowledge", "acknowledged_as"),
         ]
         help_texts = {
+            "licence_number": LICENCE_NUMBER_HELP,
             "specialty": _("In some benchmarks, cases in your specialty are assigned to you first."),
             "acknowledge": _(
                 "You are listed in the acknowledgements of the benchmarks you worked on. Your decisions "
@@ -118,7 +122,8 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
     @property
     def credentials(self) -> list[forms.BoundField]:
         """The fields that are exported only as counts."""
-        return [self[name] for name in ("specialty", "licence_country", "years_in_practice", "seniority")]
+        names = ("specialty", "licence_country", "licence_number", "years_in_practice", "seniority")
+        return [self[name] for name in names]
 
 
 PASSWORD_HELP = _("At least 10 characters; a few unrelated words are easy to remember and hard to guess.")
@@ -221,6 +226,13 @@ class PhysicianWelcomeForm(WelcomeForm):
     )
     languages = LanguagesField()
     licence_country = CountryField()
+    licence_number = forms.CharField(
+        label=_("Licence number"),
+        max_length=MAX_LICENCE_NUMBER_LENGTH,
+        required=False,
+        help_text=LICENCE_NUMBER_HELP,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
     years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
 
     def profile(self) -> dict[str, Any]:
@@ -229,6 +241,7 @@ class PhysicianWelcomeForm(WelcomeForm):
             "specialty": self.cleaned_data["specialty"],
             "languages": self.cleaned_data["languages"],
             "licence_country": self.cleaned_data["licence_country"],
+            "licence_number": self.cleaned_data["licence_number"],
             "years_in_practice": self.cleaned_data["years_in_practice"],
         }
 

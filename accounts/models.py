@@ -21,7 +21,13 @@ from django.utils.translation import pgettext_lazy
 from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
 from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
-from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_SPECIALTY_LENGTH, MAX_TITLE_LENGTH
+from consilium.core.limits import (
+    MAX_LICENCE_NUMBER_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_SLUG_LENGTH,
+    MAX_SPECIALTY_LENGTH,
+    MAX_TITLE_LENGTH,
+)
 
 MAX_TOKEN_NAME_LENGTH = 60
 MAX_TOKEN_DAYS = 366
@@ -119,6 +125,10 @@ class PhysicianProfile(models.Model):
     # Tags of BCP 47: the languages in which they can read a case and judge its responses. Empty: not said.
     languages = ArrayField(models.CharField(max_length=MAX_LANGUAGE_LENGTH), default=list, blank=True, db_default=[])
     licence_country = models.CharField(_("country of licence"), max_length=2, blank=True)
+    # Seen by its owner and by the admins who look it up; it is in no report and no release.
+    licence_number = models.CharField(
+        _("licence number"), max_length=MAX_LICENCE_NUMBER_LENGTH, blank=True, default="", db_default=""
+    )
     years_in_practice = models.PositiveSmallIntegerField(_("years in practice"), null=True, blank=True)
     seniority = models.CharField(_("seniority"), max_length=12, choices=Seniority.choices, blank=True)
     acknowledge = models.BooleanField(_("name me in acknowledgements"), default=False)

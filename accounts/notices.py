@@ -180,6 +180,20 @@ def _new_work(values: dict[str, Any]) -> Words:
             count,
         )
         return Words(text % {"count": count})
+    if values.get("what") == "code-rulings":
+        text = ngettext(
+            "%(count)d response whose codes differ was given to adjudicators for a ruling.",
+            "%(count)d responses whose codes differ were given to adjudicators for a ruling.",
+            count,
+        )
+        return Words(text % {"count": count})
+    if values.get("what") == "codes":
+        text = ngettext(
+            "You were assigned %(count)d response to mark failures in, in “%(batch)s”.",
+            "You were assigned %(count)d responses to mark failures in, in “%(batch)s”.",
+            count,
+        )
+        return Words(text % {"count": count, "batch": batch})
     if values.get("what") == "resubmitted":
         text = ngettext(
             "%(count)d response that you returned was resubmitted.",

@@ -28,6 +28,8 @@ ENDS: dict[tuple[str, str], _StrOrPromise] = {
     ("preview", "failed"): gettext_lazy("The preview of an import failed: %(label)s."),
     ("report", "done"): gettext_lazy("Report ready: %(label)s."),
     ("report", "failed"): gettext_lazy("Report failed: %(label)s."),
+    ("replication", "done"): gettext_lazy("The tables and figures of %(name)s are made."),
+    ("replication", "failed"): gettext_lazy("The tables and figures of %(name)s could not be made."),
     ("release", "done"): gettext_lazy("Release %(name)s is ready."),
     ("release", "failed"): gettext_lazy("Release %(name)s failed."),
     ("index", "failed"): gettext_lazy("The search index of a document collection could not be built."),

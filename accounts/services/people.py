@@ -64,11 +64,12 @@ def person_of(*, email: str, name: str = "", way: str = "page") -> User:
 
 
 @transaction.atomic
-def suggest_profile(*, user: User, specialty: str, languages: Sequence[str]) -> None:
+def suggest_profile(*, user: User, specialty: str, languages: Sequence[str], **more: Any) -> None:
     """Store what an admin knows of somebody who has never opened their account; all others keep their own profile.
 
-    Empty values are not stored.
+    ``more``: other fields of `PhysicianProfile`. Empty values are not stored.
     """
-    given = {name: value for name, value in {"specialty": specialty, "languages": list(languages)}.items() if value}
+    fields = {"specialty": specialty, "languages": list(languages), **more}
+    given = {name: value for name, value in fields.items() if value not in (None, "", [])}
     if given and user.is_invited:
         PhysicianProfile.objects.update_or_create(user=user, defaults=given)

@@ -48,6 +48,7 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             "time_zone": invitation.user.time_zone,
             "specialty": stored.specialty,
             "languages": stored.languages or [language_read(get_language() or "en")],
+            **{name: getattr(stored, name) for name in ("licence_country", "licence_number", "years_in_practice")},
         }
         form: WelcomeForm = kind(
             request.POST if request.method == "POST" else None, user=invitation.user, initial=initial

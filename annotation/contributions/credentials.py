@@ -8,6 +8,7 @@ withheld.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,24 @@ def credential_tables(benchmark: Benchmark) -> tuple[int, list[Table]]:
     return len(people), [Table(name, merged(counter)) for name, counter in counts.items()]
 
 
+def language_counts(people: Iterable[User]) -> tuple[tuple[str, int], ...]:
+    """How many of ``people`` read each language; who reads several counts in each.
+
+    Languages of fewer than `MIN_CELL` are one cell, *other*, with the number of people who read any of them; it is left
+    out where that is too small as well.
+    """
+    reads = {person: {*profile.languages} for person in people if (profile := _profile(person)) is not None}
+    counts = Counter(tag for tags in reads.values() for tag in tags)
+    kept = {tag: number for tag, number in counts.items() if number >= MIN_CELL}
+    others = sum(bool(tags - kept.keys()) for tags in reads.values())
+    cells = sorted(kept.items(), key=lambda cell: (-cell[1], cell[0]))
+    return (*cells, *([(OTHER, others)] if others >= MIN_CELL else []))
+
+
+def _profile(person: User) -> PhysicianProfile | None:
+    return getattr(person, "physician_profile", None)
+
+
 def credential_counts(benchmark: Benchmark) -> dict[str, Any]:
     """For a data card: ``physicians``, and for each credential its cells; a table that is withheld is left out.
 
@@ -91,7 +110,7 @@ def credential_counts(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _details(person: User) -> dict[str, str]:
-    profile = getattr(person, "physician_profile", None)
+    profile = _profile(person)
     if profile is None:
         return dict.fromkeys(TITLES, UNSAID)
     return {

@@ -197,7 +197,7 @@ def _person(
         _group(line, part, row["group"], group, faults),
         row["specialty"],
         _capacity(line, part, row["capacity"], faults),
-        _languages(line, row["languages"], faults),
+        "; ".join(languages_of_cell(line, row["languages"], faults)),
     )
 
 
@@ -238,7 +238,7 @@ def _capacity(line: int, role: str, written: str, faults: Faults) -> int | None:
     return None
 
 
-def _languages(line: int, written: str, faults: Faults) -> str:
+def languages_of_cell(line: int, written: str, faults: Faults) -> list[str]:
     """The tags of the languages in a cell: names or tags, with commas, semicolons or, between tags, blanks."""
     tags = set()
     for name in filter(None, map(str.strip, re.split(r"[,;，；、/]", written))):
@@ -252,7 +252,7 @@ def _languages(line: int, written: str, faults: Faults) -> str:
             faults.add(line, "languages", message)
     if len(tags) > MAX_LANGUAGES:
         faults.add(line, "languages", Phrase("A person can have at most %(n)s languages.", n=MAX_LANGUAGES))
-    return "; ".join(sorted(tags))
+    return sorted(tags)
 
 
 def _tags_of(text: str) -> set[str]:

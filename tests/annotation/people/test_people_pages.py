@@ -112,7 +112,7 @@ def test_who_was_assigned_responses_in_another_group_is_warned_of(admin: Client)
     page, row = f"/b/{workshop.benchmark.slug}/groups/people/", workshop.queue()[0]
     decide(row)
     assert len(workshop.queue()) == 3
-    set_member_active(membership=Membership.objects.get(user=row.annotator), active=False)
+    set_member_active(membership=Membership.objects.get(user=row.annotator), active=False, at=timezone.now())
     # The two that were released untouched are barred as well.
     warning = "Was assigned 3 responses in “Group A”, and cannot grade, check or adjudicate them in another group."
     values = {"text": row.annotator.email, "role": "annotator", "step": "preview"}

@@ -1,0 +1,1 @@
+"""How physicians come to a benchmark: applications, rules of eligibility, licences, admission, rotation."""
