@@ -8,7 +8,7 @@ annotators can read what they submitted themselves.
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Case, Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -22,6 +22,7 @@ from annotation.models import (
     Batch,
     BatchItem,
     Check,
+    CodeRuling,
     ExpertGroup,
     Involvement,
     LabelAnswer,
@@ -471,6 +472,62 @@ def get_ruling_request(user: AnyUser, public_id: str, *, ruled_by_others: bool =
     if not ruled_by_others:
         rows = rows.exclude(Exists(_rulings_on_request().exclude(adjudicator=user.pk)))
     rows = rows.select_related("question__scale", "case", "group__benchmark")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
+    """Responses on whose codes this adjudicator may rule; those with a ruling, by whomever, too.
+
+    Never those that they wrote or were given to code, nor those that somebody still has to code. While a batch with the
+    question is open, only those on which the group's own coders differ: that it differs from the other group is a
+    result of the other group.
+    """
+    tasks = LabelTask.objects.filter(
+        response=OuterRef("response"), batch__frame__questions__contains=public_id_of_question()
+    )
+    own = tasks.filter(annotator=user.pk).exclude(status=LabelTask.Status.RELEASED)
+    open_ = tasks.filter(status__in=LabelTask.OPEN).exclude(batch__status=Batch.Status.CLOSED)
+    unclosed = Batch.objects.filter(frame__questions__contains=public_id_of_question()).exclude(
+        status=Batch.Status.CLOSED
+    )
+    # Codes are stored in the order of their book, so that lists of keys are equal where sets are.
+    keys = Func(F("codes"), template="jsonb_path_query_array(%(expressions)s, '$[*].code')", output_field=JSONField())
+    differ_within = (
+        LabelAnswer.objects.filter(
+            question=OuterRef("question"),
+            task__response=OuterRef("response"),
+            task__batch__group=OuterRef("group"),
+            task__status=LabelTask.Status.SUBMITTED,
+        )
+        .order_by()
+        .values("question")
+        .annotate(n=Count(keys, distinct=True))
+        .filter(n__gt=1)
+    )
+    rows = CodeRuling.objects.filter(_in_group(user, Membership.Role.ADJUDICATOR, "group"))
+    rows = rows.exclude(Exists(own)).exclude(Exists(open_)).exclude(response__author=user.pk or 0)
+    return rows.filter(~Exists(unclosed) | Exists(differ_within))
+
+
+def open_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
+    """Responses that wait for a ruling on their codes; not of excluded cases."""
+    return code_rulings(user).filter(ruled_at=None, response__case__excluded_at=None)
+
+
+def own_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
+    """The responses on whose codes this adjudicator has ruled."""
+    return code_rulings(user).filter(adjudicator=user.pk, ruled_at__isnull=False)
+
+
+def get_code_ruling(user: AnyUser, public_id: str, *, ruled_by_others: bool = False) -> CodeRuling:
+    """A response on whose codes this adjudicator may rule, or has ruled, with what its page shows.
+
+    ``ruled_by_others``: also one that somebody else has ruled on meanwhile, for the service that then says so.
+    """
+    rows = code_rulings(user)
+    if not ruled_by_others:
+        rows = rows.filter(Q(ruled_at=None) | Q(adjudicator=user.pk))
+    rows = rows.select_related("question__code_book", "response__case", "group__benchmark")
     return get_object_or_404(rows, public_id=public_id)
 
 

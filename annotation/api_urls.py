@@ -6,6 +6,8 @@ from annotation.api import management, undo, work
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.acuity.api_urls")),
+    path("", include("annotation.cohort.api_urls")),
+    path("", include("annotation.codes.api_urls")),
     path("", include("annotation.labels.api_urls")),
     path("", include("annotation.regrading.api_urls")),
     path("", include("annotation.writing.api_urls")),

@@ -192,6 +192,7 @@ def register() -> None:
         also=["annotation:regrading"],
     )
     navigation.register(label=_("Case labels"), view="annotation:labels", section="work", roles=runs, order=52)
+    navigation.register(label=_("Failures"), view="annotation:coding", section="work", roles=runs, order=54)
     navigation.register(
         label=_("Reference sets"), view="annotation:reference-sets", section="work", roles=runs, order=53
     )

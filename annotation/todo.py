@@ -96,7 +96,7 @@ def _cases(load: Workload) -> Iterator[tuple[Todo, CaseWork]]:
         for work in works:
             if not work.takes_work:
                 continue
-            responses = work.batch.frame.get("about") == "response"
+            responses = work.batch.frame.get("about") in ("response", "codes")
             yield (
                 Todo(
                     task=task_of(work),
@@ -121,6 +121,8 @@ def task_of(work: CaseWork) -> str:
         return _("Responses to write, with references")
     if batch.frame.get("about") == "response":
         return _("Read advice: which level of care responses advise")
+    if batch.frame.get("about") == "codes":
+        return _("Code failures: which failures responses show")
     if batch.frame.get("round") == 2:
         return _("Second round: vote again, with the votes of round 1 shown")
     return _("Questions about cases")
@@ -211,6 +213,16 @@ def _others(load: Workload) -> Iterator[Todo]:
             button=_("Give rulings"),
             url=reverse("annotation:rulings"),
             seconds=load.seconds_of("rule", number),
+        )
+    if load.code_rulings:
+        number = load.code_rulings
+        yield Todo(
+            task=_("Rule on responses whose codes differ"),
+            title="",
+            benchmark="",
+            left=ngettext("%(n)d response left", "%(n)d responses left", number) % {"n": number},
+            button=_("Give rulings"),
+            url=reverse("annotation:code-rulings"),
         )
 
 

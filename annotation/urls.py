@@ -21,8 +21,10 @@ from annotation.views import (
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.acuity.urls")),
+    path("", include("annotation.cohort.urls")),
     path("", include("annotation.contributions.urls")),
     path("", include("annotation.dashboard.urls")),
+    path("", include("annotation.codes.urls")),
     path("", include("annotation.labels.urls")),
     path("", include("annotation.people.urls")),
     path("", include("annotation.qualification.urls")),

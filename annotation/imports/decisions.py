@@ -42,12 +42,14 @@ class RubricSheet:
 class Places:
     """Finds the response and the criterion that a row of a file names; a row without a match is a fault.
 
-    Rows that name unknown cases are one fault together.
+    Rows that name unknown cases are one fault together. A text that the gold rubric of a case does not have may be that
+    of a criterion in its rubric of the track ``beside``, where one is given.
     """
 
-    def __init__(self, benchmark: Benchmark, faults: Faults) -> None:
+    def __init__(self, benchmark: Benchmark, faults: Faults, *, beside: str = "") -> None:
         self.benchmark = benchmark
         self.faults = faults
+        self._beside_track = beside
         self.unknown = UnknownCases(
             _(
                 "%(n)s lines name cases that are not in this benchmark, or have no published rubric (%(keys)s). Import "
@@ -56,12 +58,13 @@ class Places:
             single=_("There is no case “%(key)s” with a published rubric in this benchmark."),
         )
         self._rubrics: dict[str, RubricSheet] = {}
+        self._beside: dict[str, RubricSheet] = {}
         self._responses: dict[tuple[int, str, int], dict[str, int]] = {}
 
     def placed(self, records: Iterable[DecisionRecord]) -> Iterator[tuple[DecisionRecord, RubricSheet, int, int]]:
         """Each row that has a match, with its rubric, response and criterion; after the last, unknown cases are faults.
 
-        Rows are read in chunks, each with two queries.
+        Rows are read in chunks, each with two queries, or three with the track beside.
         """
         for chunk in weighed_chunks(records, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
             self._learn(chunk)
@@ -72,19 +75,11 @@ class Places:
         self.unknown.note(self.faults)
 
     def _learn(self, records: list[DecisionRecord]) -> None:
-        """Read the rubrics and responses that a chunk of rows names, in two queries."""
+        """Read the rubrics and responses that a chunk of rows names."""
         keys = {record.case for record in records} - self._rubrics.keys()
-        items = RubricItem.objects.filter(
-            rubric__case__benchmark=self.benchmark,
-            rubric__case__key__in=keys,
-            rubric__status="published",
-            rubric__track="gold",
-        )
-        columns = ("rubric__case__key", "rubric__case_id", "rubric_id", "position", "criterion_id", "criterion__text")
-        for key, case, rubric, position, criterion, text in items.values_list(*columns):
-            sheet = self._rubrics.setdefault(key, RubricSheet(case, rubric))
-            sheet.by_position[position] = criterion
-            sheet.by_text.setdefault(text, []).append(criterion)
+        self._read_rubrics("gold", keys, self._rubrics)
+        if self._beside_track:
+            self._read_rubrics(self._beside_track, keys, self._beside)
         cases = {sheet.case for sheet in map(self._rubrics.get, {record.case for record in records}) if sheet}
         rows = Response.objects.filter(case__in=cases, candidate__name__in={record.candidate for record in records})
         self._responses = {}
@@ -93,9 +88,26 @@ class Places:
         ):
             self._responses.setdefault((case, name, sample), {})[setting] = pk
 
+    def _read_rubrics(self, track: str, keys: set[str], sheets: dict[str, RubricSheet]) -> None:
+        """Add the published rubrics of a track to ``sheets``, by the keys of their cases."""
+        items = RubricItem.objects.filter(
+            rubric__case__benchmark=self.benchmark,
+            rubric__case__key__in=keys,
+            rubric__status="published",
+            rubric__track=track,
+        )
+        columns = ("rubric__case__key", "rubric__case_id", "rubric_id", "position", "criterion_id", "criterion__text")
+        for key, case, rubric, position, criterion, text in items.values_list(*columns):
+            sheet = sheets.setdefault(key, RubricSheet(case, rubric))
+            sheet.by_position[position] = criterion
+            sheet.by_text.setdefault(text, []).append(criterion)
+
     def _find(self, record: DecisionRecord) -> tuple[RubricSheet, int, int] | None:
         """The rubric, the response and the criterion of a row."""
         sheet = self._rubrics.get(record.case)
+        beside = self._beside.get(record.case)
+        if sheet and beside and record.criterion in beside.by_text and record.criterion not in sheet.by_text:
+            sheet = beside
         if sheet is None:
             self.unknown.add(record.line, "case", record.case)
             return None

@@ -6,6 +6,7 @@ They see conversation and response alone. Who wrote a response never reads it; a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -94,20 +95,39 @@ def plan_reading(
 
     Nobody reads a response that they wrote.
     """
+    allocation, loads = spread_responses(group=group, responses=responses, readers=terms.readers, seed=terms.seed)
+    digest = sha256(repr((group.pk, scale.pk, terms.readers, allocation.slots)).encode()).hexdigest()
+    return ReadPlan(group, scale, terms, {row.pk: row for row in responses}, allocation, loads, digest)
+
+
+def spread_responses(
+    *,
+    group: ExpertGroup,
+    responses: Sequence[Response],
+    readers: int,
+    seed: int,
+    excluded: AbstractSet[tuple[int, int]] = frozenset(),
+) -> tuple[Allocation, tuple[LabelLoad, ...]]:
+    """Which annotator of the group reads which responses, and how many each; nobody one that they wrote.
+
+    ``excluded``: pairs of response and person that are left out. `DomainError` where there are too few people.
+    """
     able = able_annotators(group)
     able.refuse_if_only_invited(has_option=False)
     people = able.users
-    if len(people) < terms.readers:
+    if len(people) < readers:
         raise DomainError(
             _(
                 "%(asked)d readers per response are required, but only %(people)d in the group can receive "
                 "new assignments."
             )
-            % {"asked": terms.readers, "people": len(people)}
+            % {"asked": readers, "people": len(people)}
         )
     items = [Item(response.pk, response.case_id, response.author_id) for response in responses]
     try:
-        allocation = allocate(items, people, per_item=terms.readers, seed=terms.seed, check_fraction=0.0, by_case=False)
+        allocation = allocate(
+            items, people, per_item=readers, seed=seed, check_fraction=0.0, by_case=False, excluded=set(excluded)
+        )
     except Infeasible as infeasible:
         raise DomainError(
             _("Some responses have fewer readers left than required, because the others wrote them.")
@@ -115,15 +135,13 @@ def plan_reading(
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
     load = allocation.load
     users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
-    loads = tuple(LabelLoad(user, names.get(user.pk, ""), load.get(user.pk, 0)) for user in users)
-    digest = sha256(repr((group.pk, scale.pk, terms.readers, allocation.slots)).encode()).hexdigest()
-    return ReadPlan(group, scale, terms, {row.pk: row for row in responses}, allocation, loads, digest)
+    return allocation, tuple(LabelLoad(user, names.get(user.pk, ""), load.get(user.pk, 0)) for user in users)
 
 
-def lock_reading(*, group: ExpertGroup, terms: ReadTerms, digest: str) -> None:
+def lock_reading(*, group: ExpertGroup, seed: int, digest: str) -> None:
     """Let one batch of the group be planned and made at a time; `AlreadyCreated` if the preview was made before."""
     lock_group(group)
-    refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
+    refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=seed, digest=digest)
 
 
 @transaction.atomic

@@ -26,7 +26,7 @@ from annotation.api.serializers import EvidenceSerializer, Plain
 from annotation.api.work import LISTED, in_benchmark
 from annotation.labels import selectors, services
 from annotation.models import Batch, LabelAnswer, LabelTask
-from annotation.payload import LARGEST_VERSION
+from annotation.payload import LARGEST_ID, LARGEST_VERSION
 from annotation.selectors import reading_pages
 from annotation.selectors.case_work import of_excluded_cases
 from annotation.selectors.queue_places import label_place
@@ -39,6 +39,7 @@ from consilium.core.versioning import StaleSave
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
 from rubrics.api.named import CASE
+from rubrics.codes.code import MAX_CODE_KEY_LENGTH
 from rubrics.models import Case
 
 
@@ -209,6 +210,29 @@ class LabelTaskSerializer(Plain):
     round = serializers.IntegerField(help_text="2 where you vote again on a case.")
 
 
+class GivenCodeSerializer(StrictSerializer, Plain):
+    """A code that a response shows, with the id of a criterion of the case, and the words that show it."""
+
+    code = serializers.CharField(max_length=MAX_CODE_KEY_LENGTH)
+    criterion = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, allow_null=True, default=None)
+    evidence = serializers.ListField(child=described_field(EvidenceSerializer), default=list)
+
+
+class CriterionOfCaseSerializer(Plain):
+    """A criterion of the case, to which a code may be tied."""
+
+    id = serializers.SerializerMethodField()
+    text = serializers.SerializerMethodField()
+
+    def get_id(self, criterion: tuple[int, str]) -> int:
+        """Its id."""
+        return criterion[0]
+
+    def get_text(self, criterion: tuple[int, str]) -> str:
+        """Its text."""
+        return criterion[1]
+
+
 class QuestionLineSerializer(Plain):
     """A question as you see it, with your own answer so far."""
 
@@ -216,7 +240,10 @@ class QuestionLineSerializer(Plain):
     text = serializers.CharField()
     acuity = serializers.BooleanField(help_text="It asks for a certainty, too.")
     levels = serializers.BooleanField(help_text="The options are levels of a scale, the least urgent first.")
+    coded = serializers.BooleanField(help_text="The options are codes of a code book; several may be given.")
     options = OptionSerializer(many=True)
+    criteria = CriterionOfCaseSerializer(many=True)
+    codes = GivenCodeSerializer(many=True)
     value = serializers.CharField(allow_blank=True)
     upper = serializers.CharField(allow_blank=True)
     reason = serializers.CharField(allow_blank=True)
@@ -273,7 +300,8 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
 
     question = serializers.CharField(max_length=16)
     value = serializers.CharField(
-        max_length=MAX_LABEL_VALUE_LENGTH, help_text="An option; of levels also cannot-tell, without a certainty."
+        max_length=MAX_LABEL_VALUE_LENGTH,
+        help_text="An option; of levels also cannot-tell, without a certainty; of codes coded, or none.",
     )
     upper = serializers.CharField(
         max_length=MAX_LABEL_VALUE_LENGTH,
@@ -297,6 +325,9 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
         default=list,
         help_text="Of a response: start and end of the words that say so, in characters.",
     )
+    codes = GivenCodeSerializer(
+        many=True, default=list, help_text="Of codes: each code that the response shows; with none, `value` is `none`."
+    )
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
 
@@ -311,6 +342,7 @@ class StoredAnswerSerializer(Plain):
     note = serializers.CharField(allow_blank=True)
     escalation = serializers.CharField(allow_blank=True)
     evidence = serializers.ListField(child=described_field(EvidenceSerializer))
+    codes = GivenCodeSerializer(many=True)
     version = serializers.IntegerField()
 
 
@@ -396,7 +428,7 @@ def answers(request: Request, public_id: str) -> Response:
     try:
         services.save_answer(task=row, annotator=_me(request), change=change, at=timezone.now())
     except StaleSave as stale:
-        names = ("value", "upper", "reason", "certainty", "note", "escalation", "evidence", "version")
+        names = ("value", "upper", "reason", "certainty", "note", "escalation", "evidence", "codes", "version")
         current = {name: getattr(stale.current, name) for name in names}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
     return Response(_task(row))

@@ -50,6 +50,7 @@ from consilium.core.language_tags import MAX_LANGUAGE_LENGTH
 from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.order import natural
 from rubrics.models import Benchmark, Case, Difficulty
+from rubrics.selectors.case_selection import CaseSelection
 
 # Tags by which cases of a batch are chosen: a case matches with any of them, its own or agreed.
 CaseTags = Annotated[Sequence[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]], Label(gettext_lazy("Tags"))]
@@ -76,13 +77,8 @@ class CaseFilter:
 
     def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
         """The frame, in the order of keys."""
-        queryset = Case.objects.included().filter(benchmark=group.benchmark_id)
-        if self.tags:
-            queryset = queryset.filter(Q(tags__overlap=list(self.tags)) | Q(label_tags__overlap=list(self.tags)))
-        if self.languages:
-            queryset = queryset.filter(language__in=self.languages)
-        if self.difficulties:
-            queryset = queryset.filter(difficulty__in=self.difficulties)
+        selection = CaseSelection(tags=self.tags, languages=self.languages, difficulties=self.difficulties)
+        queryset = selection.narrow(Case.objects.included().filter(benchmark=group.benchmark_id))
         if self.skip_given:
             given = tasks_asking(questions).filter(batch__group=group, case=OuterRef("pk"))
             queryset = queryset.exclude(Exists(given))

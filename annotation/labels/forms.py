@@ -25,7 +25,7 @@ from annotation.labels.services import (
     QuestionInput,
 )
 from annotation.models import LabelQuestion, level_choices
-from annotation.payload import LARGEST_VERSION, Malformed, note_of
+from annotation.payload import LARGEST_ID, LARGEST_VERSION, Malformed, note_of
 from consilium.core.commands import command_of, form_field
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH, MAX_QUESTION_NAME_LENGTH
 from rubrics.acuity.scales import FOUR
@@ -266,6 +266,22 @@ class LabelBatchForm(CaseBatchForm):
         return command_of(LabelTerms, self.cleaned_data)
 
 
+def _passages_of(spans: Any) -> list[dict[str, Any]]:
+    if type(spans) is not list or any(type(span) is not dict for span in spans):
+        raise ValueError
+    return spans
+
+
+def _code_of(code: Any) -> dict[str, Any]:
+    """A code of an answer, of the types that it has to have."""
+    if type(code) is not dict or set(code) != {"code", "criterion", "evidence"} or type(code["code"]) is not str:
+        raise ValueError
+    criterion = code["criterion"]
+    if criterion is not None and (type(criterion) is not int or not 0 < criterion <= LARGEST_ID):
+        raise ValueError
+    return {**code, "evidence": _passages_of(code["evidence"])}
+
+
 def answer_of(row: Any) -> AnswerInput:
     """One answer as the labelling page sends it; `Malformed` on anything that the page never sends."""
     types = {"question": str, "value": str, "version": int, "client_id": str, "note": str}
@@ -274,8 +290,8 @@ def answer_of(row: Any) -> AnswerInput:
         certainty = values.pop("certainty", None)
         # A browser may have kept an answer since before there were votes on scales.
         vote = {name: values.pop(name, "") for name in ("upper", "reason", "escalation")}
-        evidence = values.pop("evidence", [])
-        if type(evidence) is not list or any(type(span) is not dict for span in evidence):
+        evidence, codes = _passages_of(values.pop("evidence", [])), values.pop("codes", [])
+        if type(codes) is not list:
             raise ValueError
         if any(type(text) is not str for text in vote.values()):
             raise ValueError
@@ -293,6 +309,7 @@ def answer_of(row: Any) -> AnswerInput:
             version=values["version"],
             client_id=UUID(values["client_id"]),
             evidence=evidence,
+            codes=[_code_of(code) for code in codes],
             **vote,
         )
     except (KeyError, TypeError, ValueError):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -25,7 +26,6 @@ from annotation.labels.agreement import Certainty, label_agreement
 from annotation.labels.answer_summary import Answer, AnswerState, Summary, summarise
 from annotation.models import (
     CANNOT_TELL,
-    READ_QUESTION,
     Attention,
     LabelAnswer,
     LabelQuestion,
@@ -38,7 +38,9 @@ from annotation.selectors.own_work_queries import BATCH, Condition, OwnQuery
 from annotation.selectors.queue_places import label_queue, up_to
 from consilium.statistics.estimate import Figure
 from rubrics.acuity.scales import STARTERS
-from rubrics.models import AcuityScale, Benchmark, Case
+from rubrics.codes.code import NONE_OF_THESE
+from rubrics.codes.selectors import CodeLine, lines_of
+from rubrics.models import AcuityScale, Benchmark, Case, Rubric, RubricItem
 
 TAG_PREFIX = "physician_agreed_category:"
 
@@ -68,11 +70,12 @@ def label_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]
 class OptionLine:
     """An option under the key that chooses it."""
 
-    key: int
+    key: int | str
     value: str
     label: str
     help: str
     chosen: bool
+    code: CodeLine | None = None  # all that the code book says, of a code
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,9 @@ class QuestionLine:
     levels: bool
     options: tuple[OptionLine, ...]
     read: bool = False  # it is about a response: it has an escalation, and evidence
+    coded: bool = False  # the options are codes of a code book, of which several may be chosen
+    codes: Sequence[Mapping[str, Any]] = ()
+    criteria: Sequence[tuple[int, str]] = ()  # of the case, to which a code may be tied
     answered: bool = False
     value: str = ""
     upper: str = ""
@@ -109,6 +115,21 @@ class QuestionLine:
     def escalations(self) -> tuple[OptionLine, ...]:
         """The levels that a response may advise under a condition: all options but the last, that it advises none."""
         return self.options[:-1]
+
+    @property
+    def uncoded_options(self) -> tuple[OptionLine, ...]:
+        """Options of which one is chosen: none where the options are codes."""
+        return () if self.coded else self.options
+
+    @property
+    def none_of_these(self) -> bool:
+        """Whether the annotator said that no code applies."""
+        return self.coded and self.value == NONE_OF_THESE
+
+    @property
+    def codes_json(self) -> str:
+        """The codes for the script of the page."""
+        return json.dumps(list(self.codes))
 
     @property
     def evidence_json(self) -> str:
@@ -133,24 +154,52 @@ def question_lines(task: LabelTask) -> list[QuestionLine]:
     if task.status == LabelTask.Status.SUBMITTED:
         condition = Q(pk__in=answers)
     lines = []
-    for number, question in enumerate(LabelQuestion.objects.filter(condition).select_related("scale"), start=1):
+    questions = LabelQuestion.objects.filter(condition).select_related("scale", "code_book")
+    for number, question in enumerate(questions, start=1):
         answer = answers.get(question.pk)
         value = answer.value if answer else ""
-        options = tuple(
+        options = _code_options(question, answer) or tuple(
             OptionLine(key, option["value"], option["label"], option.get("help", ""), option["value"] == value)
             for key, option in enumerate(question.choices, start=1)
         )
         line = QuestionLine(
             question.public_id,
             number,
-            _(READ_QUESTION) if question.is_read else question.shown_text,
+            question.shown_text,
             acuity=question.kind in (LabelQuestion.Kind.ACUITY, LabelQuestion.Kind.LEVELS),
             read=question.is_read,
+            coded=question.is_codes,
+            criteria=_criteria_of(task) if question.is_codes else (),
             levels=question.is_levels,
             options=options,
         )
         lines.append(_with_answer(line, question, answer) if answer else line)
     return lines
+
+
+# Keys of codes after 1 to 9; the others are keys of the page.
+CODE_LETTERS = "adfghilmnopqrsuvwxyz"
+
+
+def _code_options(question: LabelQuestion, answer: LabelAnswer | None) -> tuple[OptionLine, ...]:
+    """The codes of the question's code book under their keys; none of another question."""
+    if question.code_book is None:
+        return ()
+    given = {code["code"] for code in answer.codes} if answer else set()
+    keys = chain("123456789", CODE_LETTERS, repeat(""))
+    return tuple(
+        OptionLine(key, line.key, line.title, line.definition, line.key in given, line)
+        for key, line in zip(keys, lines_of(question.code_book), strict=False)
+    )
+
+
+def _criteria_of(task: LabelTask) -> list[tuple[int, str]]:
+    """The criteria of the case to which a code may be tied, where the batch shows them."""
+    if not task.batch.frame.get("criteria"):
+        return []
+    rubric = Rubric.objects.current().filter(case=task.case_id).first()
+    items = RubricItem.objects.filter(rubric=rubric).order_by("position")
+    return list(items.values_list("criterion_id", "criterion__text"))
 
 
 def _with_answer(line: QuestionLine, question: LabelQuestion, answer: LabelAnswer) -> QuestionLine:
@@ -164,6 +213,7 @@ def _with_answer(line: QuestionLine, question: LabelQuestion, answer: LabelAnswe
         note=answer.note,
         escalation=answer.escalation,
         evidence=answer.evidence,
+        codes=answer.codes,
         version=answer.version,
         saved_at=answer.updated_at,
     )
@@ -348,7 +398,7 @@ def agreed_tags(benchmark: Benchmark) -> dict[int, list[str]]:
 
     Votes on a scale give no tags: they lead to reference levels.
     """
-    questions = list(LabelQuestion.objects.filter(benchmark=benchmark, active=True, scale=None))
+    questions = list(LabelQuestion.objects.about_cases().filter(benchmark=benchmark, active=True, scale=None))
     given = _answers(questions)
     tags: dict[int, list[str]] = {}
     for question in questions:

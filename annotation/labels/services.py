@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.acuity.outstanding import is_shown
-from annotation.models import CANNOT_TELL, NO_LEVEL, Batch, LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import CANNOT_TELL, CODED, NO_LEVEL, Batch, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following, of_excluded_cases
 from annotation.services.decisions import checked_passages
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
@@ -28,7 +28,8 @@ from consilium.core.locks import RowLock, lock_exclusive, shared_lock_sql
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
 from rubrics.acuity.services import get_or_make_scale
-from rubrics.models import AcuityScale, Benchmark, slug_characters
+from rubrics.codes.code import NONE_OF_THESE
+from rubrics.models import AcuityScale, Benchmark, Criterion, slug_characters
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
@@ -271,6 +272,8 @@ class AnswerInput:
     reason: str = ""  # why somebody cannot tell
     escalation: str = ""  # the level that a response advises under a condition
     evidence: Sequence[Mapping[str, Any]] = ()  # the words of a response that say so, as of a decision
+    # Codes that a response shows: code, and criterion and evidence where there are any.
+    codes: Sequence[Mapping[str, Any]] = ()
 
 
 @transaction.atomic
@@ -282,7 +285,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     """
     held = _held_answer(task, annotator, change.question)
     _refuse_impossible_answer(held.kind, held.values, change)
-    evidence = _passages(held, change)
+    evidence, codes = _passages(held, change), _codes(held, change, task)
     answer = held.answer
     if answer is None:
         if change.version:
@@ -295,7 +298,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
         refuse_stale(change.version, stored=answer.version, current=answer, message=message)
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
     answer.upper, answer.reason = change.upper, change.reason
-    answer.escalation, answer.evidence = change.escalation, evidence
+    answer.escalation, answer.evidence, answer.codes = change.escalation, evidence, codes
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
     answer.save(force_insert=answer.pk is None, force_update=answer.pk is not None)
     task.status = held.status
@@ -318,25 +321,26 @@ HELD_ANSWER_SQL = f"""
     SELECT
         t.status, b.status, q.id, q.kind,
         ARRAY(
-            SELECT choice.choice->>'value'
-            FROM jsonb_array_elements(COALESCE(s.levels, q.options)) WITH ORDINALITY AS choice(choice, place)
+            SELECT COALESCE(choice.choice->>'value', choice.choice->>'key')
+            FROM jsonb_array_elements(COALESCE(s.levels, k.codes, q.options)) WITH ORDINALITY AS choice(choice, place)
             ORDER BY choice.place
         ),
         r.text,
-        a.id, a.value, a.upper, a.reason, a.certainty, a.escalation, a.evidence, a.note, a.version, a.client_id,
-        a.created_at, a.updated_at
+        a.id, a.value, a.upper, a.reason, a.certainty, a.escalation, a.evidence, a.codes, a.note, a.version,
+        a.client_id, a.created_at, a.updated_at
     FROM annotation_labeltask t
     JOIN annotation_batch b ON b.id = t.batch_id
     LEFT JOIN annotation_labelquestion q
         ON q.public_id = %(question)s AND q.active AND jsonb_exists(b.frame->'questions', q.public_id)
     LEFT JOIN rubrics_acuityscale s ON s.id = q.scale_id
+    LEFT JOIN rubrics_codebook k ON k.id = q.code_book_id
     LEFT JOIN rubrics_response r ON r.id = t.response_id
     LEFT JOIN annotation_labelanswer a ON a.task_id = t.id AND a.question_id = q.id
     WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s
 """
 ANSWER_COLUMNS = (  # in the order of the model
-    *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "escalation", "evidence", "note"),
-    *("version", "client_id", "created_at", "updated_at"),
+    *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "escalation", "evidence", "codes"),
+    *("note", "version", "client_id", "created_at", "updated_at"),
 )
 
 
@@ -377,7 +381,8 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
     answer = None
     if stored[0] is not None:
         columns = dict(zip(ANSWER_COLUMNS, (stored[0], task.pk, question_id, *stored[1:]), strict=True))
-        columns["evidence"] = json.loads(columns["evidence"])
+        for name in ("evidence", "codes"):
+            columns[name] = json.loads(columns[name])
         answer = LabelAnswer.from_db(DEFAULT_DB_ALIAS, ANSWER_COLUMNS, tuple(columns.values()))
     if kind == LabelQuestion.Kind.READ:
         values = [*values, NO_LEVEL]
@@ -440,6 +445,11 @@ def _locked(task: LabelTask, annotator: User) -> LabelTask:
 
 def _refuse_impossible_answer(kind: str, values: Sequence[str], change: AnswerInput) -> None:
     is_read = kind == LabelQuestion.Kind.READ
+    if kind == LabelQuestion.Kind.CODES:
+        _refuse_impossible_codes(values, change)
+        return
+    if change.codes:
+        raise DomainError(_("Only answers to a question with a code book can have codes."))
     if not is_read and (change.escalation or change.evidence):
         raise DomainError(_("Only readings of responses can have an escalation or evidence."))
     if kind == LabelQuestion.Kind.LEVELS:
@@ -463,6 +473,40 @@ def _passages(held: _HeldAnswer, change: AnswerInput) -> list[dict[str, Any]]:
     if held.kind != LabelQuestion.Kind.READ or held.response_text is None:
         return []
     return checked_passages(change.evidence, held.response_text)
+
+
+def _codes(held: _HeldAnswer, change: AnswerInput, task: LabelTask) -> list[dict[str, Any]]:
+    """The codes of an answer in the order of the code book, each with its criterion and its passages."""
+    if held.kind != LabelQuestion.Kind.CODES or held.response_text is None:
+        return []
+    named = {code["criterion"] for code in change.codes if code.get("criterion") is not None}
+    if named:
+        known = Criterion.objects.filter(case=task.case_id, pk__in=named).values_list("pk", flat=True)
+        if named - set(known):
+            raise DomainError(_("This criterion does not belong to the case."), field="codes")
+    given = {
+        code["code"]: {
+            "code": code["code"],
+            "criterion": code.get("criterion"),
+            "evidence": checked_passages(code.get("evidence", ()), held.response_text),
+        }
+        for code in change.codes
+    }
+    return [given[value] for value in held.values if value in given]
+
+
+def _refuse_impossible_codes(values: Sequence[str], change: AnswerInput) -> None:
+    if change.upper or change.reason or change.escalation or change.evidence or change.certainty is not None:
+        raise DomainError(_("Codes have neither a level nor a certainty."))
+    keys = [code.get("code") for code in change.codes]
+    if any(key not in values for key in keys):
+        raise DomainError(_("This is not one of the codes."), field="codes")
+    if len(set(keys)) < len(keys):
+        raise DomainError(_("A code can be given only once."), field="codes")
+    # Empty: all codes were taken away again, and the answer is open. It cannot be handed in.
+    if (change.value == CODED) != bool(keys) or change.value not in (CODED, NONE_OF_THESE, ""):
+        raise DomainError(_("Choose at least one code, or “None of these”."), field="codes")
+    refuse_impossible_note(change.note)
 
 
 def _refuse_impossible_reading(values: Sequence[str], change: AnswerInput) -> None:

@@ -1,9 +1,13 @@
 """Expert groups, batches, assignments, decisions, checks and adjudication; qualification, labels."""
 
 from annotation.models.acuity import AcuityRuling, ReferenceItem, ReferenceSet, RulingRequest
+from annotation.models.codes import CodeRuling
+from annotation.models.cohort import Application, ApplicationCall, ApplicationReview, LicenceCheck, RotationPlan
 from annotation.models.groups import ExpertGroup, Membership, Physician
 from annotation.models.labels import (
     CANNOT_TELL,
+    CODED,
+    CODES_QUESTION,
     FIRST_ROUND,
     LAST_ROUND,
     NO_LEVEL,
@@ -21,6 +25,8 @@ from annotation.models.writing import WritingTask, WritingTerms
 
 __all__ = [
     "CANNOT_TELL",
+    "CODED",
+    "CODES_QUESTION",
     "FIRST_ROUND",
     "LAST_ROUND",
     "NO_LEVEL",
@@ -28,11 +34,15 @@ __all__ = [
     "AcuityRuling",
     "Adjudication",
     "Amendment",
+    "Application",
+    "ApplicationCall",
+    "ApplicationReview",
     "Assignment",
     "Attention",
     "Batch",
     "BatchItem",
     "Check",
+    "CodeRuling",
     "Comment",
     "Decision",
     "ExpertGroup",
@@ -42,6 +52,7 @@ __all__ = [
     "LabelAnswer",
     "LabelQuestion",
     "LabelTask",
+    "LicenceCheck",
     "Membership",
     "Outcome",
     "Part",
@@ -50,6 +61,7 @@ __all__ = [
     "QualificationRule",
     "ReferenceItem",
     "ReferenceSet",
+    "RotationPlan",
     "Ruling",
     "RulingOutcome",
     "RulingRequest",

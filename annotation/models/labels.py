@@ -17,7 +17,9 @@ from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_QUESTION_NAME_LENGTH
 from consilium.core.locks import RowLock, exclusive_lock_sql
-from rubrics.models import AcuityScale, Benchmark, Case, Response, slug_characters
+from rubrics.codes.code import NONE_OF_THESE
+from rubrics.codes.selectors import lines_of
+from rubrics.models import AcuityScale, Benchmark, Case, CodeBook, Response, mark_used_sql, slug_characters
 
 CANNOT_TELL = "cannot-tell"  # the value of a vote that names no level
 NO_LEVEL = "no-level"  # what a reader marks where a response advises no level
@@ -25,6 +27,9 @@ NO_LEVEL = "no-level"  # what a reader marks where a response advises no level
 READ_QUESTION = gettext_noop("Which level of care does this response advise, for the case as it is described?")
 # The text with which a question on a scale of levels of care begins.
 LEVEL_QUESTION = gettext_noop("What care does this case need, as it is described, and how soon?")
+CODED = "coded"  # the value of an answer that has codes; that no code applies is `NONE_OF_THESE`
+# The text of the question with codes about responses; there is one on each version of a code book.
+CODES_QUESTION = gettext_noop("Which of these failures does this response show?")
 FIRST_ROUND, LAST_ROUND = 1, 2  # of votes; only those of the first round are independent
 
 
@@ -40,7 +45,7 @@ def level_choices(levels: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
 class LabelQuestionQuerySet(models.QuerySet["LabelQuestion"]):
     def about_cases(self) -> LabelQuestionQuerySet:
         """Without those about responses, which have no form, no results by case and no tags."""
-        return self.exclude(kind=LabelQuestion.Kind.READ)
+        return self.exclude(kind__in=[LabelQuestion.Kind.READ, LabelQuestion.Kind.CODES])
 
 
 class LabelQuestion(models.Model):
@@ -52,6 +57,7 @@ class LabelQuestion(models.Model):
         LEVELS = "levels", _("Urgency on a scale")
         # About a response; the question of each scale is made with its first batch of responses to read.
         READ = "read", _("Level that a response advises")
+        CODES = "codes", _("Failures that a response shows")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="label_questions")
@@ -63,6 +69,10 @@ class LabelQuestion(models.Model):
     options = models.JSONField(_("options"), default=list, blank=True)
     scale = models.ForeignKey(
         AcuityScale, null=True, blank=True, on_delete=models.PROTECT, related_name="label_questions"
+    )
+    # Of codes: the version of the code book whose codes may be given.
+    code_book = models.ForeignKey(
+        CodeBook, null=True, blank=True, on_delete=models.PROTECT, related_name="label_questions"
     )
     threshold = models.FloatField(
         _("agreement threshold"),
@@ -92,8 +102,28 @@ class LabelQuestion(models.Model):
                 | (~Q(kind__in=["levels", "read"]) & Q(scale=None)),
                 name="annotation_question_scale",
             ),
+            models.CheckConstraint(
+                condition=Q(kind="codes", code_book__isnull=False) | (~Q(kind="codes") & Q(code_book=None)),
+                name="annotation_question_code_book",
+            ),
+            models.UniqueConstraint(fields=["code_book"], name="annotation_question_one_for_code_book"),
         ]
         triggers = [
+            pgtrigger.Trigger(
+                # From now on the version of the code book is in use, so it never changes.
+                name="code_book_used",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Q(new__code_book__isnull=False),
+                func=f"{mark_used_sql('NEW.code_book_id')} RETURN NULL;",
+            ),
+            pgtrigger.Trigger(
+                name="code_book_stands",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__code_book__df=pgtrigger.F("new__code_book")),
+                func="RAISE EXCEPTION 'A question stays on its code book';",
+            ),
             pgtrigger.Trigger(
                 # Votes and rulings are places on the scale of their question.
                 name="scale_stands",
@@ -126,8 +156,15 @@ class LabelQuestion(models.Model):
         return bool(self.kind == LabelQuestion.Kind.READ)
 
     @property
+    def is_codes(self) -> bool:
+        """Whether its answers are codes of a code book that a response shows."""
+        return bool(self.kind == LabelQuestion.Kind.CODES)
+
+    @property
     def shown_text(self) -> str:
         """The question as its readers see it: that of a shipped scale in their language, else as it was written."""
+        if self.is_read or self.is_codes:
+            return gettext(READ_QUESTION) if self.is_read else gettext(CODES_QUESTION)
         return gettext(LEVEL_QUESTION) if self.text == LEVEL_QUESTION and self.scale_id else self.text
 
     @property
@@ -136,6 +173,10 @@ class LabelQuestion(models.Model):
 
         Of a response also that it advises none.
         """
+        if self.code_book:
+            return [
+                {"value": line.key, "label": line.title, "help": line.definition} for line in lines_of(self.code_book)
+            ]
         choices = level_choices(self.scale.levels) if self.scale else list(self.options)
         if self.is_read:
             choices.append(
@@ -148,6 +189,8 @@ class LabelQuestion(models.Model):
 
         Another reason is explained in the note. The level that a response advises is shown by its words.
         """
+        if self.is_codes:
+            return bool(answer.codes) or answer.value == NONE_OF_THESE
         if self.is_read:
             return bool(answer.evidence) or answer.value == NO_LEVEL
         if self.is_levels and answer.value == CANNOT_TELL:
@@ -214,6 +257,27 @@ class LabelTask(models.Model):
                     ) THEN
                         RAISE EXCEPTION 'Nobody reads a response that they wrote'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_labeltask_author';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                # The mirror of `not_a_coder` on `CodeRuling`, under the same lock.
+                name="coder_is_no_adjudicator",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Q(new__response__isnull=False),
+                func=f"""
+                    PERFORM {exclusive_lock_sql(RowLock.PHYSICIAN_VOTES, "NEW.annotator_id::int")};
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_coderuling r
+                        JOIN annotation_labelquestion q ON q.id = r.question_id
+                        JOIN annotation_batch b ON jsonb_exists(b.frame->'questions', q.public_id)
+                        WHERE b.id = NEW.batch_id AND r.response_id = NEW.response_id
+                          AND r.adjudicator_id = NEW.annotator_id
+                    ) THEN
+                        RAISE EXCEPTION 'Who has ruled on the codes of a response does not code it'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_coderuling_not_coder';
                     END IF;
                     RETURN NEW;
                 """,
@@ -330,6 +394,8 @@ class LabelAnswer(models.Model):
     # Of a response: the level that it advises under a condition, and the words that say so, as for decisions.
     escalation = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH, blank=True, default="", db_default="")
     evidence = models.JSONField(default=list, blank=True, db_default=[])
+    # Of a response: [{"code", "criterion", "evidence"}], with the id of a criterion of the case, or None.
+    codes = models.JSONField(default=list, blank=True, db_default=[])
     note = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
     client_id = models.UUIDField(null=True, blank=True)
@@ -353,6 +419,43 @@ class LabelAnswer(models.Model):
         ]
         triggers = [
             pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="codes_of_the_book",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                declare=[("book", "JSONB")],
+                func=f"""
+                    SELECT k.codes INTO book
+                    FROM annotation_labelquestion q JOIN rubrics_codebook k ON k.id = q.code_book_id
+                    WHERE q.id = NEW.question_id;
+                    IF NOT FOUND THEN
+                        IF NEW.codes <> '[]'::jsonb THEN
+                            RAISE EXCEPTION 'Only answers to a question with a code book have codes';
+                        END IF;
+                        RETURN NEW;
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_labeltask t
+                        WHERE t.id IN (NEW.task_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.task_id END)
+                        AND t.status = 'submitted'
+                    ) THEN
+                        RAISE EXCEPTION 'Codes that were handed in never change';
+                    END IF;
+                    IF NEW.certainty IS NOT NULL OR (NEW.codes <> '[]'::jsonb) <> (NEW.value = '{CODED}')
+                    OR NEW.value NOT IN ('{CODED}', '{NONE_OF_THESE}', '') THEN
+                        RAISE EXCEPTION 'An answer has codes, or says that none applies, or is open';
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM jsonb_array_elements(NEW.codes) AS given
+                        WHERE NOT book @> jsonb_build_array(jsonb_build_object('key', given->'code'))
+                    ) OR (
+                        SELECT count(*) <> count(DISTINCT given->>'code') FROM jsonb_array_elements(NEW.codes) AS given
+                    ) THEN
+                        RAISE EXCEPTION 'The codes of an answer are codes of the book, each once';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
             pgtrigger.Trigger(
                 name="votes",
                 when=pgtrigger.Before,

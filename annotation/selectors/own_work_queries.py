@@ -205,6 +205,9 @@ CONFLICTS = OwnQuery(
         )
     )
 )
+CODE_RULINGS = OwnQuery(
+    lambda user, within: access.open_code_rulings(user).filter(within(GROUP)).order_by().values_list("pk")
+)
 RULINGS = OwnQuery(
     lambda user, within: access.open_ruling_requests(user).filter(within(GROUP)).order_by().values_list("pk")
 )

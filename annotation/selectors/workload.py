@@ -131,6 +131,7 @@ class Workload:
     held_adjudications: list[str] = field(default_factory=list)  # public ids, in a benchmark the lowest agreement first
     adjudications_in: list[str] = field(default_factory=list)
     rulings: int = 0  # ambiguous cases on which this person may rule
+    code_rulings: int = 0  # responses on whose codes this person may rule
     eligibilities: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[CaseWork] = field(default_factory=list)
     writing: list[CaseWork] = field(default_factory=list)
@@ -248,6 +249,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         held_adjudications=[public_id for _title, _number, held in conflicts for public_id in held or ()],
         adjudications_in=sorted({title for title, *_rest in conflicts}),
         rulings=queries.RULINGS.count(user, benchmark) if adjudicates else 0,
+        code_rulings=queries.CODE_RULINGS.count(user, benchmark) if adjudicates else 0,
         eligibilities=eligibilities,
         labels=labels,
         writing=written,

@@ -18,6 +18,7 @@ from annotation.services.known_terms import refuse_unknown
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
 from rubrics.models import Candidate, Difficulty, Register, Response, Rubric, RubricItem
+from rubrics.selectors.case_selection import has_any_tag
 
 
 @command(frozen=True, slots=True)
@@ -122,9 +123,7 @@ class ResponseFilter:
         if not self.candidates and not self.kinds:
             queryset = queryset.of_originals()
         if self.tags:
-            queryset = queryset.filter(
-                Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))
-            )
+            queryset = queryset.filter(has_any_tag(self.tags, "case__"))
         return queryset
 
 
@@ -219,7 +218,7 @@ def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sam
         languages=filter.languages,
         prefix="filter.",
     )
-    frame = _frame(filter.responses(group))
+    frame = frame_of(filter.responses(group))
     if not frame:
         raise DomainError(
             _(
@@ -229,11 +228,11 @@ def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sam
         )
     if filter.overlap_with:
         return _draw_overlapping(frame, group, filter, seed)
-    rows = _at_random(frame, filter.draw or len(frame), seed, "draw")
+    rows = at_random(frame, filter.draw or len(frame), seed, "draw")
     return Sample(rows, len(frame), {row.pk: len(rows) / len(frame) for row in rows})
 
 
-def _frame(responses: QuerySet[Response]) -> list[FrameRow]:
+def frame_of(responses: QuerySet[Response]) -> list[FrameRow]:
     """The responses in the order of their names. Python sorts them, since a database sorts text by its own locale."""
     rows = responses.order_by().values_list(
         "case__key", "candidate__name", "setting", "sample", "pk", "case_id", "author_id"
@@ -241,7 +240,8 @@ def _frame(responses: QuerySet[Response]) -> list[FrameRow]:
     return sorted(FrameRow((key, candidate, setting, sample), *rest) for key, candidate, setting, sample, *rest in rows)
 
 
-def _at_random(rows: list[FrameRow], size: int, seed: int, word: str) -> list[FrameRow]:
+def at_random(rows: list[FrameRow], size: int, seed: int, word: str) -> list[FrameRow]:
+    """At most ``size`` of the rows, drawn by the seed."""
     if size >= len(rows):
         return rows
     drawn = sorted(rows, key=lambda row: (keyed(seed, word, *row.name), row.name))[:size]
@@ -282,8 +282,8 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
         )
     if not size:
         raise DomainError(_("At least one response is needed."))
-    shared_rows = _at_random(overlap_frame, shared, seed, "overlap") if shared else []
-    fresh_rows = _at_random(rest, fresh, seed, "draw") if fresh else []
+    shared_rows = at_random(overlap_frame, shared, seed, "overlap") if shared else []
+    fresh_rows = at_random(rest, fresh, seed, "draw") if fresh else []
     probabilities = {row.pk: shared / len(overlap_frame) * (1 if fresh else held[row.pk]) for row in shared_rows}
     probabilities |= {row.pk: fresh / len(rest) for row in fresh_rows}
     overlap = Overlap(other, filter.overlap_share, shared, len(overlap_frame), fresh, len(rest))

@@ -9,7 +9,6 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, ProtectedError, Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -140,16 +139,13 @@ def invite_member(
 
 
 @transaction.atomic
-def set_member_active(
-    *, membership: Membership, active: bool, by: User | None = None, at: datetime | None = None
-) -> int:
+def set_member_active(*, membership: Membership, active: bool, by: User | None = None, at: datetime) -> int:
     """Activate or deactivate a member; their decisions stay unchanged.
 
     Open work of a deactivated member goes back for others to take: an annotator's responses (their number is returned),
     a checker's unfinished checks, an adjudicator's unfinished conflicts. Whoever has no part left and never signed in
     can no longer use their invitation.
     """
-    at = at or timezone.now()
     released = 0 if active else _hand_back(membership, by, at)
     membership.active = active
     with readable_constraint_errors():

@@ -49,7 +49,7 @@ def notify_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) 
 
 
 def _asked_about(batch: Batch) -> str:
-    return "advice" if batch.frame.get("about") == "response" else "cases"
+    return {"response": "advice", "codes": "codes"}.get(str(batch.frame.get("about")), "cases")
 
 
 def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
@@ -57,14 +57,18 @@ def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> No
     _new_work(batch, counts, at, what="writing")
 
 
-def notify_of_rulings(*, group: ExpertGroup, count: int, at: datetime) -> None:
-    """One notice for each adjudicator of a group: how many ambiguous cases wait for a ruling."""
+def notify_of_rulings(*, group: ExpertGroup, count: int, at: datetime, about_codes: bool = False) -> None:
+    """One notice for each adjudicator of a group: how many ambiguous cases wait for a ruling.
+
+    ``about_codes``: how many responses, whose codes differ.
+    """
+    what = "code-rulings" if about_codes else "rulings"
     members = group.memberships.filter(role=Membership.Role.ADJUDICATOR, active=True)
     notify_each(
-        people={user: {"count": count, "what": "rulings"} for user in members.values_list("user_id", flat=True)},
+        people={user: {"count": count, "what": what} for user in members.values_list("user_id", flat=True)},
         kind=Kind.NEW_WORK,
         benchmark_title=group.benchmark.title,
-        url=reverse("annotation:rulings"),
+        url=reverse("annotation:code-rulings" if about_codes else "annotation:rulings"),
         at=at,
     )
 

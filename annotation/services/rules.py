@@ -41,6 +41,8 @@ SENTENCES = {
     ),
     "annotation_vote_after_first": gettext_lazy("Only physicians who voted in the first round can vote in the second."),
     "annotation_labeltask_author": gettext_lazy("Physicians cannot read their own responses."),
+    "annotation_coderuling_not_coder": gettext_lazy("A physician cannot both code a response and rule on its codes."),
+    "annotation_coderuling_once": gettext_lazy("A ruling on this response has already been requested."),
     "annotation_one_part_per_response": gettext_lazy("You already have another role for this response."),
     "accounts_user_email_once": gettext_lazy("This address is already in use."),
 }

@@ -97,7 +97,7 @@ def test_an_assignment_in_another_group_is_the_reason_given(graded: bool) -> Non
     row = Assignment.objects.get()
     if graded:
         decide(row)
-    services.set_member_active(membership=Membership.objects.get(user=row.annotator), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=row.annotator), active=False, at=timezone.now())
     other = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=0)
     services.add_member(group=other, role="annotator", user=row.annotator)
     page = preview(other)

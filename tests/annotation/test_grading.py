@@ -346,7 +346,7 @@ def test_a_member_who_was_stopped_loses_access_and_their_decisions_are_kept(work
     row = workshop.queue()[0]
     save(client, row, services.criteria_of(row)[0])
     membership = workshop.group.memberships.get(user=workshop.annotator)
-    services.set_member_active(membership=membership, active=False)
+    services.set_member_active(membership=membership, active=False, at=timezone.now())
     assert client.get(f"/work/{row.public_id}/").status_code == 404
     assert Decision.objects.count() == 1
 

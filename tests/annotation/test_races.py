@@ -298,7 +298,9 @@ def test_whoever_is_stopped_while_they_take_work_keeps_none() -> None:
         membership = Membership.objects.get(user=user)
         at_once(
             lambda user=user, batch=workshop.batch: slots.claim_next(annotator=user, batch=batch, at=timezone.now()),
-            lambda membership=membership: services.set_member_active(membership=membership, active=False),
+            lambda membership=membership: services.set_member_active(
+                membership=membership, active=False, at=timezone.now()
+            ),
         )
         assert not Assignment.objects.filter(annotator=user, status__in=Assignment.OPEN).exists()
 

@@ -331,7 +331,7 @@ def test_checkers_and_adjudicators_who_leave_hold_nothing_up() -> None:
         decide(workshop.queue(user)[0], outcome)
     held = services.claim_check(checker=first, waiting=access.waiting_checks(first), at=NOW)
     assert held is not None
-    services.set_member_active(membership=Membership.objects.get(user=first), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=first), active=False, at=NOW)
     for _ in range(2):
         row = services.claim_check(checker=second, waiting=access.waiting_checks(second), at=NOW)
         assert row is not None
@@ -339,7 +339,7 @@ def test_checkers_and_adjudicators_who_leave_hold_nothing_up() -> None:
     services.claim_adjudication(
         adjudicator=workshop.adjudicator, waiting=access.open_adjudications(workshop.adjudicator)
     )
-    services.set_member_active(membership=Membership.objects.get(user=workshop.adjudicator), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=workshop.adjudicator), active=False, at=NOW)
     fresh = member(workshop.group, "adjudicator")
     assert access.open_adjudications(fresh).count() == 1
 

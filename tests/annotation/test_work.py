@@ -63,9 +63,9 @@ def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     group = ExpertGroupFactory(annotators=1, checkers=1)
     states["none"] = group.people["annotator"][0]
     ended = build_workshop()
-    services.set_member_active(membership=Membership.objects.get(user=ended.annotator), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=ended.annotator), active=False, at=AT)
     states["ended"] = ended.annotator
-    services.set_member_active(membership=Membership.objects.get(user=ended.adjudicator), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=ended.adjudicator), active=False, at=AT)
     assert workload(ended.adjudicator).state == "ended"
     states["other_part"] = group.people["checker"][0]
     waiting = build_workshop(check_policy="all")
@@ -112,7 +112,7 @@ def test_a_stopped_annotator_reads_what_they_submitted_and_changes_nothing() -> 
     unfinished = workshop.queue()[1]
     client = Client()
     client.force_login(workshop.annotator)
-    services.set_member_active(membership=Membership.objects.get(user=workshop.annotator), active=False)
+    services.set_member_active(membership=Membership.objects.get(user=workshop.annotator), active=False, at=AT)
     here = f"/work/in/{workshop.benchmark.slug}/"
     assert client.get("/")["Location"] == here
     for path in ("/work/", here):

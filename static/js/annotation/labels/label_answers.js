@@ -10,7 +10,9 @@
  * @property {string} note
  * @property {string} [escalation] the level that a response advises under a condition
  * @property {Passage[]} [evidence] the words of a response that say so
+ * @property {GivenCode[]} [codes] the codes that a response shows
  */
+/** @typedef {{ code: string, criterion: number | null, evidence: Passage[] }} GivenCode */
 /** @typedef {{ start: number, end: number, quote?: string }} Passage in code points of the response */
 /**
  * @typedef {LabelState & { version: number, client_id: string, after?: string[], words?: string }} LabelEntry as it is
@@ -22,12 +24,14 @@ const NEVER_TAKEN = [400, 422];
 export const CANNOT_TELL = "cannot-tell";
 export const NO_LEVEL = "no-level";
 export const OTHER_REASON = "other";
+export const CODED = "coded";
+export const NONE_OF_THESE = "none";
 
 /**
  * @param {LabelState} state
  * @param {{ isAcuity: boolean, isLevels?: boolean, isRead?: boolean }} question a level needs a certainty, too, and
  *   cannot tell a reason, which a note explains if it is another one; a level that is read in a response needs its
- *   words
+ *   words. Codes are complete with a code, or with none of these.
  * @returns {boolean}
  */
 export function isComplete(state, { isAcuity, isLevels = false, isRead = false }) {
@@ -55,19 +59,55 @@ export function asVote(state) {
  */
 export function sameState(state, other) {
   if ((state.escalation ?? "") !== (other.escalation ?? "") || !samePassages(state, other)) return false;
+  if (!sameCodes(state.codes ?? [], other.codes ?? [])) return false;
   const isSameVote = (state.upper ?? "") === (other.upper ?? "") && (state.reason ?? "") === (other.reason ?? "");
   return isSameVote && state.value === other.value && state.certainty === other.certainty && state.note === other.note;
 }
 
 /**
- * @param {LabelState} state
- * @param {LabelState} other
+ * @param {{ evidence?: Passage[] }} state
+ * @param {{ evidence?: Passage[] }} other
  */
 function samePassages({ evidence = [] }, { evidence: others = [] }) {
   return (
     evidence.length === others.length &&
     evidence.every(({ start, end }, place) => start === others[place].start && end === others[place].end)
   );
+}
+
+/**
+ * Whether the same codes are given, in whatever order, with the same criteria and passages.
+ * @param {GivenCode[]} codes
+ * @param {GivenCode[]} others
+ * @returns {boolean}
+ */
+export function sameCodes(codes, others) {
+  if (codes.length !== others.length) return false;
+  return codes.every((given) => {
+    const other = others.find(({ code }) => code === given.code);
+    return other !== undefined && given.criterion === other.criterion && samePassages(given, other);
+  });
+}
+
+/**
+ * The codes after one of them was marked, or unmarked where it was.
+ * @param {GivenCode[]} codes
+ * @param {string} code
+ * @returns {GivenCode[]}
+ */
+export function toggled(codes, code) {
+  const others = codes.filter((given) => given.code !== code);
+  return others.length < codes.length ? others : [...codes, { code, criterion: null, evidence: [] }];
+}
+
+/**
+ * @param {GivenCode[]} codes
+ * @param {boolean} isNone
+ * @returns {string} the value of an answer with these codes; empty without any answer
+ */
+export function codesValue(codes, isNone) {
+  if (codes.length) return CODED;
+  return isNone ? NONE_OF_THESE : "";
 }
 
 /**
@@ -91,9 +131,15 @@ export function labelPayload(
   { value, upper = "", reason = "", certainty, note, version, client_id, ...read },
 ) {
   const payload = { question, value, upper, reason, certainty, note, version, client_id };
+  if (read.codes !== undefined) return { ...payload, codes: read.codes.map(withPlaces) };
   if (read.evidence === undefined) return payload;
   const evidence = read.evidence.map(({ start, end }) => ({ start, end }));
   return { ...payload, escalation: read.escalation ?? "", evidence };
+}
+
+/** @param {GivenCode} given */
+function withPlaces({ code, criterion, evidence }) {
+  return { code, criterion, evidence: evidence.map(({ start, end }) => ({ start, end })) };
 }
 
 /** @param {string} who the author */

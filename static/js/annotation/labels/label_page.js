@@ -2,12 +2,13 @@
 /* Questions about a case: each answer shows at once and saves itself, by mouse and by keyboard, and a case that was
    handed in gives way to the next one without a new page. */
 import { neighbour, nextThatFits } from "../../core/neighbour.js";
-import { element, find, optionalElement, targetWithin } from "../../core/page.js";
+import { element, find, findAll, optionalElement, targetWithin } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { forgetPick, handlePickKey } from "../shared/passages.js";
 import { CANNOT_TELL } from "./label_answers.js";
+import { attachToCode, codedRow, showCodes, toggleCode, toggleNone } from "./label_codes.js";
 import { attachPassage, readRow, showPassages } from "./label_passages.js";
 import {
   betweenOf,
@@ -187,6 +188,16 @@ document.getElementById("submit-form")?.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   const row = targetWithin(event, "[data-question]");
+  if (row && targetWithin(event, "[data-code]") === event.target) {
+    announce(toggleCode(row, targetWithin(event, "[data-code]")?.dataset.code ?? ""));
+    put(row);
+    return;
+  }
+  if (row && targetWithin(event, "[data-none]") === event.target) {
+    announce(toggleNone(row));
+    put(row);
+    return;
+  }
   const answers = "input[type=radio], [data-between], [data-note], [data-escalation]";
   if (!row || targetWithin(event, answers) !== event.target) return;
   if (targetWithin(event, "[data-option]")) leaveBorder(row);
@@ -197,11 +208,15 @@ document.addEventListener("mousedown", (event) => {
   if (targetWithin(event, "[data-attach]")) event.preventDefault();
 });
 document.addEventListener("consilium:pick", (event) => {
+  const picked = /** @type {CustomEvent} */ (event).detail;
   const row = readRow(allRows());
-  if (row) showPassages(row, put, /** @type {CustomEvent} */ (event).detail);
+  if (row) showPassages(row, put, picked);
+  const coded = codedRow(allRows());
+  if (coded) showCodes(coded, put, picked);
 });
 document.addEventListener("click", (event) => {
-  if (targetWithin(event, "[data-attach]")) attach();
+  const attaches = targetWithin(event, "[data-attach]");
+  if (attaches) attach(attaches.dataset.attach);
   const button = targetWithin(event, "[data-certain]");
   if (button) beCertain(Number(button.dataset.certain));
 });
@@ -255,10 +270,36 @@ function chooseEscalation(key, list) {
   current?.focus();
 }
 
-/* Attaches the words that are selected in the response. */
-function attach() {
-  const row = sheet.writable && readRow(allRows());
+/**
+ * Attaches the words that are selected in the response.
+ * @param {string} [code] that they show; without it, the code that was marked last
+ */
+function attach(code = "") {
+  if (!sheet.writable) return;
+  const row = readRow(allRows());
   if (row) attachPassage(row, put);
+  const coded = codedRow(allRows());
+  if (coded) attachToCode(coded, put, code);
+}
+
+/**
+ * @param {string} key
+ * @param {HTMLElement} target which has the focus
+ * @returns {boolean} whether it is the key of a code, of none of these, or Enter, which goes on to the next response
+ */
+function pressCode(key, target) {
+  const row = codedRow(allRows());
+  if (!row) return false;
+  if (key === "Enter" && !target.matches("button, a, summary, input")) {
+    submit();
+    return true;
+  }
+  const boxes = findAll(row, "[data-key]", HTMLInputElement);
+  const box = boxes.find((each) => each.dataset.key === key.toLowerCase());
+  if (!box) return false;
+  box.checked = !box.checked;
+  box.dispatchEvent(new Event("change", { bubbles: true }));
+  return true;
 }
 
 /** @param {HTMLInputElement} radio whose second press is for the next reason */
@@ -356,6 +397,7 @@ function press(key, target) {
   const arrows = !target.matches("[data-certainty-range], input[type=radio], .pane");
   if (key === "?") element("keys", HTMLDialogElement).showModal();
   else if (!sheet.writable && !/^[jk]$/i.test(key)) return false;
+  else if (pressCode(key, target)) return true;
   else if (/^[0-9]$/.test(key)) choose(key);
   else if (key === "j" || key === "J" || (arrows && key === "ArrowDown")) move(1);
   else if (key === "k" || key === "K" || (arrows && key === "ArrowUp")) move(-1);
@@ -364,7 +406,7 @@ function press(key, target) {
   else if (key === "t" || key === "T") return openNote();
   else if (key === "b" || key === "B") toggleBetween();
   else if (key === "c" || key === "C") return openEscalation();
-  else if ((key === "e" || key === "E") && readRow(allRows())) attach();
+  else if ((key === "e" || key === "E") && (readRow(allRows()) ?? codedRow(allRows()))) attach();
   else return pressCertainty(key);
   return true;
 }

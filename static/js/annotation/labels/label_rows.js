@@ -1,7 +1,7 @@
 // @ts-check
 /* The questions about a case on the page: one fieldset each. */
 import { element, find, findAll } from "../../core/page.js";
-import { asVote, CANNOT_TELL, isComplete, NO_LEVEL, OTHER_REASON } from "./label_answers.js";
+import { asVote, CANNOT_TELL, codesValue, isComplete, NO_LEVEL, NONE_OF_THESE, OTHER_REASON } from "./label_answers.js";
 
 /** @typedef {import("./label_answers.js").LabelState} LabelState */
 
@@ -42,6 +42,32 @@ export function isLevels(row) {
 /** @param {HTMLElement} row whether it is about a response */
 export function isRead(row) {
   return row.dataset.read !== undefined;
+}
+
+/** @param {HTMLElement} row whether the answer is codes of a code book */
+export function isCoded(row) {
+  return row.dataset.coded !== undefined;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @returns {import("./label_answers.js").GivenCode[]} none where the answer is no codes
+ */
+export function codesOf(row) {
+  return JSON.parse(row.dataset.codes || "[]");
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {import("./label_answers.js").GivenCode[]} codes
+ */
+export function keepCodes(row, codes) {
+  row.dataset.codes = JSON.stringify(codes);
+}
+
+/** @param {HTMLElement} row @returns {HTMLInputElement} the box that no code applies */
+export function noneBoxOf(row) {
+  return find(row, "[data-none]", HTMLInputElement);
 }
 
 /** @param {HTMLElement} row about a response */
@@ -115,6 +141,11 @@ export function labelOf(radio) {
  * @returns {LabelState}
  */
 export function stateOf(row) {
+  if (isCoded(row)) {
+    const codes = codesOf(row);
+    const note = find(row, "[data-note]", HTMLTextAreaElement).value.trim();
+    return { value: codesValue(codes, noneBoxOf(row).checked), certainty: null, note, codes };
+  }
   const value = radiosOf(row).find((radio) => radio.checked)?.value ?? "";
   const state = {
     value,
@@ -144,6 +175,7 @@ export function lackOf(row) {
     return reason === OTHER_REASON && !note ? "lacks_note" : "";
   }
   if (isRead(row)) return value && value !== NO_LEVEL && !evidence?.length ? "lacks_words" : "";
+  if (isCoded(row)) return value ? "" : "lacks_codes";
   return value && isAcuity(row) && certainty === null ? "lacks_certainty" : "";
 }
 
@@ -163,6 +195,10 @@ export function showBetween(row, words) {
 export function showState(row, state) {
   for (const radio of radiosOf(row)) radio.checked = radio.value === state.value;
   find(row, "[data-note]", HTMLTextAreaElement).value = state.note;
+  if (isCoded(row)) {
+    keepCodes(row, state.codes ?? []);
+    noneBoxOf(row).checked = state.value === NONE_OF_THESE;
+  }
   if (state.note) find(row, "details.note", HTMLDetailsElement).open = true;
   for (const radio of reasonsOf(row)) radio.checked = radio.value === state.reason;
   const between = betweenOf(row);

@@ -10,9 +10,11 @@ import { SaveStore } from "../../core/save_store.js";
 import { save } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
 import { asVote, describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
+import { codeWords, showCodes } from "./label_codes.js";
 import { showPassages } from "./label_passages.js";
 import {
   isAnswered,
+  isCoded,
   isLevels,
   isRead,
   labelOf,
@@ -116,6 +118,7 @@ export function summarise() {
       help: text("both"),
     });
     if (isRead(row)) showPassages(row, put);
+    if (isCoded(row)) showCodes(row, put);
     row.classList.toggle("decided", isAnswered(row));
     find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
   }
@@ -188,6 +191,7 @@ function inWords(row, state) {
  * @returns {string} empty where no answer is chosen
  */
 function answerWords(row, state) {
+  if (isCoded(row)) return codeWords(row, state);
   /** @param {string | undefined} value */
   const labelled = (value) => [...radiosOf(row), ...reasonsOf(row)].find((radio) => value && radio.value === value);
   const [option, upper, reason] = [state.value, state.upper, state.reason].map(labelled);
@@ -216,7 +220,7 @@ export function restore(row) {
   let entry = queue.store.get(question);
   if (!entry) return;
   const shown = stateOf(row);
-  if (!entry.value && shown.value) {
+  if (!entry.value && shown.value && !isCoded(row)) {
     // Answered elsewhere in the meantime: that answer is kept, and the waiting note fills an empty one.
     const filled = withKept(entry, shown);
     const completed = isLevels(row) ? asVote(filled) : filled;
@@ -230,7 +234,7 @@ export function restore(row) {
   }
   showState(row, entry);
   summarise();
-  if (entry.value) queue.takeUp(question, entry);
+  if (entry.value || isCoded(row)) queue.takeUp(question, entry);
   else sheet.early.add(question);
 }
 
@@ -243,7 +247,8 @@ export function put(row, wait = 0) {
   const question = questionOf(row);
   const state = stateOf(row);
   const version = Number(row.dataset.version);
-  if (state.value) {
+  // That no code is marked any more is saved, too: the codes that were saved before would stay otherwise.
+  if (state.value || isCoded(row)) {
     sheet.early.delete(question);
     // The words are for pages that do not have the question.
     queue.put(question, { ...state, words: answerWords(row, state) }, version, { wait });

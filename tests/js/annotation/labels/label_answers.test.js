@@ -3,14 +3,17 @@ import { test } from "node:test";
 import {
   answersFirst,
   asVote,
+  codesValue,
   describe,
   isComplete,
   labelPayload,
   levelValue,
   parseKey,
   resultsOf,
+  sameCodes,
   sameState,
   storageKey,
+  toggled,
   withKept,
 } from "../../../../static/js/annotation/labels/label_answers.js";
 
@@ -109,4 +112,34 @@ test("an answer that is refused for what it says holds up no other; what a netwo
   assert.equal(resultsOf({ status: 409, body: { detail: "Paused" } }, "4"), null);
   const results = [{ id: "4", status: "saved", version: 1 }];
   assert.deepEqual(resultsOf({ status: 200, body: { results } }, "4"), results);
+});
+
+test("codes are marked and unmarked, and an answer has codes, none of these, or nothing", () => {
+  const one = toggled([], "wrong-dose");
+  assert.deepEqual(one, [{ code: "wrong-dose", criterion: null, evidence: [] }]);
+  const two = toggled(one, "overconfidence");
+  assert.deepEqual(
+    toggled(two, "wrong-dose").map(({ code }) => code),
+    ["overconfidence"],
+  );
+  assert.deepEqual([codesValue(two, false), codesValue([], true), codesValue([], false)], ["coded", "none", ""]);
+});
+
+test("codes are the same in whatever order, with the same criterion and words", () => {
+  const dose = { code: "wrong-dose", criterion: 7, evidence: [{ start: 0, end: 4 }] };
+  const sure = { code: "overconfidence", criterion: null, evidence: [] };
+  assert.ok(sameCodes([dose, sure], [sure, { ...dose, evidence: [{ start: 0, end: 4, quote: "Take" }] }]));
+  assert.ok(!sameCodes([dose], [dose, sure]));
+  assert.ok(!sameCodes([dose], [{ ...dose, criterion: 8 }]));
+  assert.ok(!sameCodes([dose], [{ ...dose, evidence: [{ start: 1, end: 4 }] }]));
+  const state = { value: "coded", certainty: null, note: "", codes: [dose] };
+  assert.ok(!sameState(state, { ...state, codes: [sure] }));
+});
+
+test("a code is sent with the places of its words alone", () => {
+  const evidence = [{ start: 0, end: 4, quote: "Take" }];
+  const entry = { value: "coded", certainty: null, note: "", version: 2, client_id: "id" };
+  const payload = labelPayload("q", { ...entry, codes: [{ code: "wrong-dose", criterion: 7, evidence }] });
+  assert.deepEqual(payload.codes, [{ code: "wrong-dose", criterion: 7, evidence: [{ start: 0, end: 4 }] }]);
+  assert.ok(!("codes" in labelPayload("q", entry)));
 });

@@ -1,0 +1,1 @@
+"""Codes that physicians give to responses: batches, what was coded, and rulings where it differs."""
