@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from documents.models import Document
@@ -130,12 +131,16 @@ class DraftingKind(PipelineKind[DraftingConfig]):
         store_drafts(run, settings, results, at=at)
         return {}
 
-    def withheld_from_archive(self, run: PipelineRun) -> Sequence[str]:
-        """The documents of which the run has found passages, and which may not be passed on."""
+    def archive_refusal(self, run: PipelineRun) -> str:
+        """An archive may hold passages of documents that may be passed on, and no others."""
         cases = run.steps.order_by().values_list("case", flat=True).distinct()
         ids = {passage for own in sent_passages(run, cases).values() for passage in own}
         kept_here = Document.objects.filter(passages__public_id__in=ids, may_redistribute=False)
-        return list(kept_here.order_by("title").values_list("title", flat=True).distinct()) if ids else []
+        titles = list(kept_here.order_by("title").values_list("title", flat=True).distinct()) if ids else []
+        if not titles:
+            return ""
+        words = _("The run contains document texts that may not be redistributed: %(names)s.")
+        return words % {"names": ", ".join(titles)}
 
     def run_ended(self, run: PipelineRun, *, at: datetime) -> None:
         """Tell authors how many suggestions there are for their cases."""

@@ -61,14 +61,8 @@ PAGES = RunPages(
     page_words=_page_words,
     app="drafting",
     folder="runs",
+    resume_run=services.resume_run,
 )
-
-
-@require_safe
-@signed_in
-def drafting(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The runs of a benchmark."""
-    return PAGES.runs(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -148,47 +142,12 @@ def _size_words(built: Built, form: DraftingForm) -> dict[str, Any]:
 
 @require_safe
 @signed_in
-def drafting_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: its progress, what it came to, and its cases."""
-    return PAGES.page(request, PAGES.get(request.user, slug, public_id))
-
-
-@require_safe
-@signed_in
 def drafting_cases(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The cases of a run, with what was drafted for each."""
     run = access.get_drafting_run(request.user, slug, public_id)
     page = selectors.cases_page(run, request.GET.get("page"))
     context = {"benchmark": run.benchmark, "run": run, "page": page, "page_obj": page}
     return render(request, "drafting/runs/cases.html", context)
-
-
-@require_safe
-@signed_in
-def drafting_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The progress part, which polls while the run is live. When the status changes, the page is loaded again."""
-    return PAGES.progress(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def drafting_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send no more requests; what was written stays."""
-    return PAGES.cancel(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def drafting_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Request what is due and what failed, with another budget where one is given."""
-    return PAGES.resume(request, slug, public_id, services.resume_run)
-
-
-@require_POST
-@signed_in
-def drafting_replay(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Do a run again from stored answers alone, and go to the new run."""
-    return PAGES.replay(request, slug, public_id)
 
 
 @require_safe

@@ -6,6 +6,7 @@ import json
 import time
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -59,6 +60,24 @@ def add_case_arguments(parser: CommandParser, *, samples: int) -> None:
     parser.add_argument("--cases", type=int, default=0, metavar="N", help="only so many cases, drawn at random")
     parser.add_argument("--draw-seed", type=int, default=0)
     parser.add_argument("--wait", action="store_true", help="stay until the run has ended")
+
+
+def amount(text: str) -> Decimal:
+    """An amount of money above 0, from the command line."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal(0)
+    if not value.is_finite() or value <= 0:
+        raise ArgumentTypeError(f"“{text}” is no amount above 0")
+    return value
+
+
+def whole_number(text: str) -> int:
+    """A number from 0 to 2³¹ − 1, from the command line."""
+    if text.isascii() and text.isdigit() and len(text) <= 10 and int(text) < 2**31:
+        return int(text)
+    raise ArgumentTypeError(f"“{text}” is no whole number from 0 to {2**31 - 1}")
 
 
 def config_of(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -139,11 +139,8 @@ def write_archive(run: PipelineRun, file: BinaryIO) -> None:
     """
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
-    if withheld := KINDS[run.kind].withheld_from_archive(run):
-        raise Conflict(
-            _("The run contains document texts that may not be redistributed: %(names)s.")
-            % {"names": ", ".join(withheld)}
-        )
+    if refusal := KINDS[run.kind].archive_refusal(run):
+        raise Conflict(refusal)
     numbers = {pk: number for number, pk in enumerate(_calls_of(run))}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, lines in (

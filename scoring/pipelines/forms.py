@@ -1,4 +1,4 @@
-"""The budget of a run, on forms."""
+"""Prices and budget of a run, on forms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,24 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 MIN_BUDGET = Decimal("0.0001")
+
+
+class PriceForm(forms.Form):
+    """Prices of a model, by which the cost of a run is known."""
+
+    price_in = forms.FloatField(
+        label=_("Price per million input tokens"),
+        required=False,
+        min_value=0,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    price_out = forms.FloatField(
+        label=_("Price per million output tokens"),
+        required=False,
+        min_value=0,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    currency = forms.CharField(label=_("Currency"), max_length=3, initial="USD")
 
 
 class BudgetForm(forms.Form):

@@ -225,9 +225,9 @@ class PipelineKind(ABC, Generic[SettingsT]):
         """
         return {}
 
-    def withheld_from_archive(self, run: PipelineRun) -> Sequence[str]:
-        """What an archive of a run may not pass on, by names that people know; where there is any, none is written."""
-        return ()
+    def archive_refusal(self, run: PipelineRun) -> str:
+        """Why no archive of a run can be written, in words; empty where one can."""
+        return ""
 
     def run_ended(self, run: PipelineRun, *, at: datetime) -> None:
         """Tell those whom the end of a run concerns, in the transaction that writes the end; not called in a replay.

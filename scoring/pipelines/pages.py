@@ -14,13 +14,15 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
-from consilium.core.htmx import SignedInRequest
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.models import PipelineRun
@@ -56,7 +58,9 @@ class Progress(Protocol):
 class RunPages(Generic[RunT]):
     """The pages of one kind of run: routes ``APP:NAME…``, templates in ``APP/NAME/`` or ``APP/FOLDER/``.
 
+    `runs`, `run_page`, `progress`, `cancel`, `resume` and `replay` are views, which the routes of the kind name.
     ``results`` is what a run brings, ``page_words`` what its page shows besides, ``row_words`` its row in the list.
+    ``resume_run``: the kind's own function, with the keywords ``run``, ``at`` and ``budget``.
     ``defer``: columns that pages need not read. ``hidden``: the runs that somebody who runs the benchmark must not see.
     """
 
@@ -66,6 +70,7 @@ class RunPages(Generic[RunT]):
     runs_on: Callable[[Benchmark], QuerySet[RunT]]
     progress_of: Callable[..., Progress]
     page_words: Callable[[RunT], Context]
+    resume_run: Callable[..., object]
     row_words: Callable[[RunT], Context] = lambda run: {}
     app: str = "scoring"
     defer: tuple[str, ...] = ()
@@ -91,6 +96,7 @@ class RunPages(Generic[RunT]):
         run: RunT = get_object_or_404(rows, public_id=public_id)
         return run
 
+    @method_decorator([require_safe, signed_in])
     def runs(self, request: SignedInRequest, slug: str) -> HttpResponse:
         """The runs of a benchmark."""
         benchmark = get_benchmark(request.user, slug)
@@ -123,8 +129,13 @@ class RunPages(Generic[RunT]):
         run: Any = self.get(request.user, slug, earlier)  # of a kind that asks a candidate
         return {**initial_of(run.config), "candidate": run.candidate_name, "samples": run.samples}
 
+    @method_decorator([require_safe, signed_in])
+    def run_page(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+        """One run: its progress, its settings, and what else its kind shows."""
+        return self.page(request, self.get(request.user, slug, public_id))
+
     def page(self, request: SignedInRequest, run: RunT, refused: DomainError | None = None) -> HttpResponse:
-        """One run: its progress and its settings; ``refused`` says why a change was not made."""
+        """The page of a run; ``refused`` says why a change was not made."""
         context = {
             **self._progress(run),
             "frame": frame_words(run),
@@ -135,6 +146,7 @@ class RunPages(Generic[RunT]):
         status = refused.status_code if refused else 200
         return render(request, f"{self.templates}/run.html", context, status=status)
 
+    @method_decorator([require_safe, signed_in])
     def progress(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         """The part that polls while the run is live. When the status changes, the page is loaded again."""
         run = self.get(request.user, slug, public_id)
@@ -154,14 +166,14 @@ class RunPages(Generic[RunT]):
             return self.page(request, self.get(request.user, slug, public_id), error)
         return redirect(f"{self.app}:{self.name}-run", slug, run.public_id)
 
+    @method_decorator([require_POST, signed_in])
     def cancel(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         """Send no more requests of a run; what was written stays."""
         return self.change(request, slug, public_id, lambda run, at: cancel_run(run=run, at=at))
 
-    def resume(
-        self, request: SignedInRequest, slug: str, public_id: str, resume_run: Callable[..., object]
-    ) -> HttpResponse:
-        """Request what is due and what failed, by the kind's own ``resume_run``; with a budget where one is posted."""
+    @method_decorator([require_POST, signed_in])
+    def resume(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+        """Request what is due and what failed, with another budget where one is posted."""
         form = BudgetForm(request.POST)
         if not form.is_valid():
             refused = DomainError("; ".join(map(str, form.errors["budget"])))
@@ -169,10 +181,11 @@ class RunPages(Generic[RunT]):
         budget = form.cleaned_data["budget"]
 
         def change(run: RunT, at: datetime) -> None:
-            resume_run(run=run, at=at, budget=budget)
+            self.resume_run(run=run, at=at, budget=budget)
 
         return self.change(request, slug, public_id, change)
 
+    @method_decorator([require_POST, signed_in])
     def replay(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         """Do a run again from stored answers alone, and go to the new run."""
         run = self.get(request.user, slug, public_id)
@@ -214,11 +227,12 @@ def steps_csv(
     *,
     text_columns: tuple[str, ...],
     what: str,
+    about: str = "",
 ) -> StreamingHttpResponse:
-    """The file of a run's steps, named after the benchmark, ``what`` it holds, and the candidate."""
-    candidate = slugify(run.candidate.name) if run.candidate else ""
+    """The file of a run's steps, named after the benchmark, ``what`` it holds, and the candidate or ``about``."""
+    about = slugify(about or (run.candidate.name if run.candidate else ""))
     pieces = stream_csv(columns, rows, text_columns=text_columns)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    name = f"{run.benchmark.slug}-{what}-{candidate or 'candidate'}-{run.public_id}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    name = "-".join(filter(None, (run.benchmark.slug, what, about, run.public_id)))
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response

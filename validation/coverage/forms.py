@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
+from scoring.pipelines.run_form import RunForm
 from validation.coverage.building import Built, build
 from validation.coverage.config import SHARE, CoverageConfig
 from validation.models import RubricSet
-from validation.run_forms import RunForm
 from validation.sets.selectors import rubric_sets
 
 

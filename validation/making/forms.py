@@ -13,11 +13,11 @@ from consilium.core.limits import MAX_PAIR_GROUP_NAME_LENGTH
 from rubrics.models import Benchmark, Candidate
 from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.generation.due_responses import CaseFrame, frame_of
+from scoring.pipelines.run_form import RunForm
 from validation.making.building import Built, build
 from validation.making.config import MAX_EACH, MakingConfig
 from validation.models import ErrorKind, PairGroup
 from validation.pairs.forms import JUDGEMENTS
-from validation.run_forms import RunForm
 
 FRAME = ("tag", "language", "cases", "draw_seed")
 

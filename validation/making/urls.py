@@ -7,12 +7,12 @@ from validation.making import views
 RUN = "b/<slug:slug>/pair-making/<str:public_id>"
 
 urlpatterns: list[URLPattern] = [
-    path("b/<slug:slug>/pair-making/", views.making, name="making"),
+    path("b/<slug:slug>/pair-making/", views.PAGES.runs, name="making"),
     path("b/<slug:slug>/pair-making/new/", views.making_new, name="making-new"),
     path("b/<slug:slug>/pair-making/new/size", views.making_size, name="making-size"),
-    path(f"{RUN}/", views.making_run, name="making-run"),
-    path(f"{RUN}/progress", views.making_progress, name="making-progress"),
-    path(f"{RUN}/cancel", views.making_cancel, name="making-cancel"),
-    path(f"{RUN}/resume", views.making_resume, name="making-resume"),
+    path(f"{RUN}/", views.PAGES.run_page, name="making-run"),
+    path(f"{RUN}/progress", views.PAGES.progress, name="making-progress"),
+    path(f"{RUN}/cancel", views.PAGES.cancel, name="making-cancel"),
+    path(f"{RUN}/resume", views.PAGES.resume, name="making-resume"),
     path(f"{RUN}/pairs.csv", views.making_csv, name="making-csv"),
 ]

@@ -52,14 +52,8 @@ PAGES = RunPages(
     page_words=_page_words,
     app="validation",
     defer=("config",),
+    resume_run=services.resume_run,
 )
-
-
-@require_safe
-@signed_in
-def making(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The runs of a benchmark."""
-    return PAGES.runs(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -125,34 +119,6 @@ def making_size(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         context["problems"] = problems_of(form)
     return render(request, "validation/making/_size.html", context)
-
-
-@require_safe
-@signed_in
-def making_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: its progress, its settings, and the way to its pairs."""
-    return PAGES.page(request, PAGES.get(request.user, slug, public_id))
-
-
-@require_safe
-@signed_in
-def making_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
-    return PAGES.progress(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def making_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send no more requests; what was written stays."""
-    return PAGES.cancel(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def making_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Request what is due and what failed, with another budget where one is given."""
-    return PAGES.resume(request, slug, public_id, services.resume_run)
 
 
 @require_safe

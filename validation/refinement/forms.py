@@ -12,10 +12,10 @@ from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Candidate
 from rubrics.selectors.lists import named_languages, tag_counts
 from scoring.generation.due_responses import frame_of
+from scoring.pipelines.run_form import RunForm
 from validation.models import RubricSet
 from validation.refinement.building import Built, Order, build
 from validation.refinement.config import RefinementConfig
-from validation.run_forms import RunForm
 from validation.sets.selectors import rubric_sets
 
 FRAME = ("tag", "language", "cases")

@@ -82,14 +82,8 @@ PAGES = RunPages(
     row_words=lambda run: {"arms": [arm_words(arm) for arm in run.terms.get("arms", [])]},
     app="validation",
     defer=("config",),
+    resume_run=services.resume_run,
 )
-
-
-@require_safe
-@signed_in
-def refinement(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The runs of a benchmark."""
-    return PAGES.runs(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -178,41 +172,6 @@ def _size_words(built: Built, form: RefinementOrderForm) -> dict[str, Any]:
         "budget": budget,
         "may_pass_budget": budget is not None and cost is not None and cost > budget,
     }
-
-
-@require_safe
-@signed_in
-def refinement_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: its progress, its arms, its cases, and who grades it."""
-    return PAGES.page(request, PAGES.get(request.user, slug, public_id))
-
-
-@require_safe
-@signed_in
-def refinement_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
-    return PAGES.progress(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def refinement_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send no more requests; what was written stays."""
-    return PAGES.cancel(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def refinement_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Request what is due and what failed, with another budget where one is given."""
-    return PAGES.resume(request, slug, public_id, services.resume_run)
-
-
-@require_POST
-@signed_in
-def refinement_replay(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Do a run again from stored answers alone."""
-    return PAGES.replay(request, slug, public_id)
 
 
 @require_safe

@@ -11,8 +11,8 @@ from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from rubrics.models import Benchmark
+from scoring.pipelines.run_form import RunForm
 from validation.models import RubricSet
-from validation.run_forms import RunForm
 from validation.sets.selectors import rubric_sets
 from validation.splitting.building import Built, build
 from validation.splitting.config import SplittingConfig

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
+from scoring.pipelines.run_form import RunForm
 from validation.models import PairGroup, RubricSet
 from validation.pairs.selectors import groups_of
-from validation.run_forms import RunForm
 from validation.sets.selectors import rubric_sets
 from validation.trials.building import Built, Which, build
 from validation.trials.config import MAX_TRIALS, TRIALS, TrialConfig

@@ -11,12 +11,12 @@ from django.utils import timezone
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.management.asking import frame_given, wait_for
+from scoring.management.run_arguments import add_run_arguments, settings_given
 from scoring.models import PipelineRun
 from scoring.pipelines.selectors import step_progress
 from scoring.runs.spending import money_words
 from validation.making.building import build, size_of
 from validation.making.services import create_run
-from validation.management.run_arguments import add_run_arguments, settings_given
 from validation.models import ErrorKind
 
 

@@ -11,10 +11,10 @@ from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from scoring.management.asking import frame_given, wait_for
+from scoring.management.run_arguments import add_run_arguments, settings_given
 from scoring.models import PipelineRun
 from scoring.pipelines.selectors import step_progress
 from scoring.runs.spending import money_words
-from validation.management.run_arguments import add_run_arguments, settings_given
 from validation.models import RefinementRun, RubricSet
 from validation.models.refinement import EDIT
 from validation.refinement.building import Order, build, size_of

@@ -12,9 +12,9 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from scoring.management.asking import wait_for
+from scoring.management.run_arguments import add_run_arguments, settings_given
 from scoring.models import PipelineRun
 from scoring.runs.spending import money_words
-from validation.management.run_arguments import add_run_arguments, settings_given
 from validation.models import RubricSet, SplittingRun
 from validation.sets.selectors import criterion_count
 from validation.sets.storing import SetName

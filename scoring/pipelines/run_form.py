@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from scoring.classification.forms import ClassificationForm
 from scoring.endpoint_forms import EndpointForm
-from scoring.pipelines.forms import BudgetForm
+from scoring.pipelines.forms import BudgetForm, PriceForm
 
 
 class RunForm(EndpointForm):
@@ -27,9 +26,9 @@ class RunForm(EndpointForm):
     )
     concurrency = forms.IntegerField(label=_("Concurrent requests"))
     attempts = forms.IntegerField(label=_("Attempts per request"), help_text=_("If the endpoint fails."))
-    price_in = ClassificationForm.base_fields["price_in"]
-    price_out = ClassificationForm.base_fields["price_out"]
-    currency = ClassificationForm.base_fields["currency"]
+    price_in = PriceForm.base_fields["price_in"]
+    price_out = PriceForm.base_fields["price_out"]
+    currency = PriceForm.base_fields["currency"]
     budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

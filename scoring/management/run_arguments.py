@@ -1,13 +1,13 @@
-"""What the commands share that begin a run on pairs: endpoint, decoding, limits, prices and budget."""
+"""What the commands share that begin a run of one endpoint: endpoint, decoding, limits, prices and budget."""
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandParser
+
+from scoring.management.asking import amount
 
 SETTINGS = (
     *("endpoint", "model", "key_env", "temperature", "max_tokens", "concurrency", "requests_per_minute"),
@@ -25,7 +25,9 @@ def add_run_arguments(parser: CommandParser, *, needs_endpoint: bool = True) -> 
     parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
     parser.add_argument("--temperature", type=float)
     parser.add_argument("--max-tokens", type=int)
-    parser.add_argument("--model-seed", type=int, metavar="N", help="each trial is asked with a seed of its own")
+    parser.add_argument(
+        "--model-seed", type=int, metavar="N", help="where a run has several trials, each adds its number"
+    )
     parser.add_argument("--concurrency", type=int)
     parser.add_argument("--rpm", dest="requests_per_minute", type=float, help="requests a minute at most")
     parser.add_argument("--timeout", dest="timeout_s", type=float, metavar="SECONDS")
@@ -39,14 +41,3 @@ def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that were given; the others keep their defaults."""
     given = {name: options[name] for name in SETTINGS if options[name] not in (None, "")}
     return given if options["model_seed"] is None else {**given, "seed": options["model_seed"]}
-
-
-def amount(text: str) -> Decimal:
-    """An amount of money above 0."""
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal(0)
-    if not value.is_finite() or value <= 0:
-        raise ArgumentTypeError(f"“{text}” is no amount above 0")
-    return value
