@@ -7,6 +7,7 @@ from scoring.api import judgements, judges
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("scoring.acuity.api_urls")),
     path("", include("scoring.classification.api_urls")),
+    path("", include("scoring.coding.api_urls")),
     path("", include("scoring.generation.api_urls")),
     path("", include("scoring.screening.api_urls")),
     path("", include("scoring.supervision.api_urls")),

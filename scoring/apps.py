@@ -15,6 +15,7 @@ class ScoringConfig(AppConfig):
         from scoring import navigation, steps
         from scoring.acuity.importing import check_acuity_options, import_acuity
         from scoring.classification import kind as classify_kind  # noqa: F401  # registers itself as a kind of run
+        from scoring.coding import kind as coding_kind  # noqa: F401
         from scoring.generation import kind as responses_kind  # noqa: F401
         from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
@@ -27,7 +28,7 @@ class ScoringConfig(AppConfig):
         imports.register(
             "verdicts",
             import_verdicts,
-            options=["judge", "candidate", "replicate"],
+            options=["judge", "candidate", "replicate", "learned"],
             required=["judge"],
             check=check_verdict_options,
             examples=[EXAMPLES / "verdicts.csv"],

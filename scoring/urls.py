@@ -8,6 +8,7 @@ app_name = "scoring"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("scoring.acuity.urls")),
     path("", include("scoring.classification.urls")),
+    path("", include("scoring.coding.urls")),
     path("", include("scoring.endpoint_trials.urls")),
     path("", include("scoring.generation.urls")),
     path("", include("scoring.runs.urls")),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from consilium.llm.endpoint import answer_schema, object_schema
 from consilium.llm.errors import ContentError
 from consilium.llm.parsing import json_type, parse_object, unfenced
 from consilium.llm.prompts import FENCE_RULE, JudgeItem, Messages, Template, digest_of, filled_messages
+from consilium.llm.quotes import quote_span
 from consilium.llm.refusals import begins_with_refusal
 
 # How a forced choice is asked for: one letter; an object by a schema; reasons, then one last line.
@@ -435,45 +435,3 @@ def _named(value: dict[str, Any], name: str, options: Options) -> int | None:
     if value[name] != NO_LEVEL:
         raise ContentError("unknown_level", f"“{name}” is “{value[name][:60]}”, which is no level of the scale")
     return None
-
-
-def quote_span(quote: str, text: str) -> tuple[int, int] | None:
-    """Where ``quote`` stands first in ``text``, as offsets of characters; None where it does not.
-
-    Both are compared in NFC, with every run of white space as one blank and without blanks around the quote.
-    """
-    words = "".join(piece for piece, _start, _end in _folded(quote)).strip()
-    if not words:
-        return None
-    pieces = _folded(text)
-    starts: list[int] = []
-    ends: list[int] = []
-    for piece, start, end in pieces:
-        starts += [start] * len(piece)
-        ends += [end] * len(piece)
-    place = "".join(piece for piece, _start, _end in pieces).find(words)
-    return None if place < 0 else (starts[place], ends[place + len(words) - 1])
-
-
-def _folded(text: str) -> list[tuple[str, int, int]]:
-    """The text in NFC with single blanks, in pieces that each know where they come from."""
-    pieces: list[tuple[str, int, int]] = []
-    at = 0
-    while at < len(text):
-        end = at + 1
-        if text[at].isspace():
-            while end < len(text) and text[end].isspace():
-                end += 1
-            pieces.append((" ", at, end))
-        else:
-            # Nothing below U+0300 combines with what stands before it.
-            while end < len(text) and text[end] >= "\u0300" and _combines(text[at:end], text[end]):
-                end += 1
-            pieces.append((unicodedata.normalize("NFC", text[at:end]), at, end))
-        at = end
-    return pieces
-
-
-def _combines(before: str, character: str) -> bool:
-    normalized = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", character)
-    return bool(unicodedata.combining(character)) or unicodedata.normalize("NFC", before + character) != normalized

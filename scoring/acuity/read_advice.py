@@ -121,7 +121,7 @@ def make_read_batch(
     *, group: ExpertGroup, run: JudgeRun, terms: ReadTerms, by: User | None, at: datetime, digest: str = ""
 ) -> Batch:
     """Draw responses and give them out. `AlreadyCreated` and `Conflict` as in `make_label_batch`."""
-    lock_reading(group=group, terms=terms, digest=digest)
+    lock_reading(group=group, seed=terms.seed, digest=digest)
     plan, sample = plan_read_batch(group=group, run=run, terms=terms)
     frame = {
         "run": run.public_id,

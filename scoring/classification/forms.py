@@ -13,7 +13,7 @@ from scoring.classification.config import ClassificationConfig, classification_c
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
 from scoring.generation.forms import NOT_SETTINGS, CandidateForm
 from scoring.generation.forms import initial_of as initial_of_decoding
-from scoring.pipelines.forms import BudgetForm
+from scoring.pipelines.forms import BudgetForm, PriceForm
 
 ASKS = {
     "letter": _("One letter"),
@@ -53,19 +53,9 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
             "For each case and sample, it is decided at random whether the most urgent level is listed first or last."
         ),
     )
-    price_in = forms.FloatField(
-        label=_("Price per million input tokens"),
-        required=False,
-        min_value=0,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    price_out = forms.FloatField(
-        label=_("Price per million output tokens"),
-        required=False,
-        min_value=0,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    currency = forms.CharField(label=_("Currency"), max_length=3, initial=_default("currency"))
+    price_in = PriceForm.base_fields["price_in"]
+    price_out = PriceForm.base_fields["price_out"]
+    currency = PriceForm.base_fields["currency"]
     budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -41,14 +41,8 @@ PAGES = RunPages(
     progress_of=selectors.progress_of,
     page_words=_page_words,
     row_words=lambda run: {"ask": selectors.ask_words(run.ask)},
+    resume_run=runs.resume_run,
 )
-
-
-@require_safe
-@signed_in
-def classification(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The runs of a benchmark."""
-    return PAGES.runs(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -111,34 +105,6 @@ def classification_size(request: SignedInRequest, slug: str) -> HttpResponse:
         passes = budget is not None and size.cost_at_most is not None and size.cost_at_most > budget
         context |= {"budget": budget, "may_pass_budget": passes}
     return render(request, "scoring/classification/_size.html", context)
-
-
-@require_safe
-@signed_in
-def classification_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: its progress and its settings."""
-    return PAGES.page(request, PAGES.get(request.user, slug, public_id))
-
-
-@require_safe
-@signed_in
-def classification_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
-    return PAGES.progress(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def classification_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send no more requests; what was written stays."""
-    return PAGES.cancel(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def classification_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Request what is due and what failed, with another budget where one is given."""
-    return PAGES.resume(request, slug, public_id, runs.resume_run)
 
 
 @require_safe

@@ -29,14 +29,8 @@ PAGES = RunPages(
     runs_on=selectors.runs_on,
     progress_of=selectors.progress_of,
     page_words=lambda run: {"settings": selectors.settings_of(run)},
+    resume_run=pipeline_runs.resume_run,
 )
-
-
-@require_safe
-@signed_in
-def generation(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The runs of a benchmark."""
-    return PAGES.runs(request, slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -101,34 +95,6 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
     if not form.is_valid() or form.checked is None:
         return refuse_trial(request, benchmark, problems_of(form))
     return begin_trial(request, benchmark, EndpointTrial.Kind.RESPONSE)
-
-
-@require_safe
-@signed_in
-def generation_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: its progress and its settings."""
-    return PAGES.page(request, PAGES.get(request.user, slug, public_id))
-
-
-@require_safe
-@signed_in
-def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
-    return PAGES.progress(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send no more requests; what was written stays."""
-    return PAGES.cancel(request, slug, public_id)
-
-
-@require_POST
-@signed_in
-def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Request what is due and what failed."""
-    return PAGES.change(request, slug, public_id, lambda run, at: pipeline_runs.resume_run(run=run, at=at))
 
 
 @require_safe

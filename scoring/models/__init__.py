@@ -2,6 +2,7 @@
 
 from scoring.models.acuity import AcuityReading
 from scoring.models.classification import ClassificationRun
+from scoring.models.coding import CodedResponse, CodingBook, CodingRun
 from scoring.models.generation import GeneratedResponse, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
 from scoring.models.keys import KeyGrant
@@ -13,6 +14,9 @@ from scoring.models.trials import EndpointTrial
 __all__ = [
     "AcuityReading",
     "ClassificationRun",
+    "CodedResponse",
+    "CodingBook",
+    "CodingRun",
     "EndpointCall",
     "EndpointKind",
     "EndpointTrial",

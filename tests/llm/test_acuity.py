@@ -23,10 +23,10 @@ from consilium.llm.acuity import (
     letter_distribution,
     parse_choice,
     parse_reading,
-    quote_span,
 )
 from consilium.llm.errors import ContentError
 from consilium.llm.prompts import nonce_of
+from consilium.llm.quotes import quote_span
 from tests.llm.test_fuzz import TIMES, mangled, plainly
 
 OPTIONS = (
