@@ -1,4 +1,4 @@
-"""The candidates that a trained judge was trained on; tables and pages mark figures about them."""
+"""The candidates that a judge was trained on; tables and pages mark figures about them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from scoring.selectors.raters import Rater
 
 def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:
     """Names of the candidates of ``benchmark`` by which the judges of ``runs`` (public ids) were fitted, or their
-    thresholds chosen. None where a judge was trained elsewhere, or not at all.
+    thresholds chosen; of imported runs, those that the import named. None where a judge was trained elsewhere, or not
+    at all.
     """
-    cards = JudgeRun.objects.filter(
-        benchmark=benchmark,
-        public_id__in=list(runs),
+    of_runs = JudgeRun.objects.filter(benchmark=benchmark, public_id__in=list(runs))
+    imported = of_runs.filter(imported=True, snapshot__has_key="learned").values_list("snapshot__learned", flat=True)
+    cards = of_runs.filter(
         judge__benchmark=benchmark,
         judge__kind__in=kinds_where(lambda kind: kind.learns),
     ).values_list("judge__trained_model__card", flat=True)
     splits = [(card or {}).get("split", {}) for card in cards]
-    return sorted({name for split in splits for part in ("train", "dev") for name in split[part]["candidates"]})
+    trained = {name for split in splits for part in ("train", "dev") for name in split[part]["candidates"]}
+    return sorted(trained.union(*imported))
 
 
 def learners(benchmark: Benchmark, *raters: Rater) -> list[str]:

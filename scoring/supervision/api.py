@@ -16,7 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_KEY_LENGTH
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
-from scoring.supervision.export import PROMPT, SupervisionTerms, zipped_supervision
+from scoring.supervision.export import PROMPT, REQUESTS_FOR, SupervisionTerms, zipped_supervision
 from scoring.trained.training_data import DEV_SHARE
 
 
@@ -37,6 +37,12 @@ class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     dev_share = serializers.FloatField(min_value=0.01, max_value=0.99, default=DEV_SHARE)
 
+    requests = serializers.ChoiceField(
+        choices=REQUESTS_FOR,
+        default="",
+        help_text="requests.jsonl about the held-out candidates, or about all; empty for none.",
+    )
+
     def validate_group(self, name: str) -> str:
         """As commands take it, with or without ``group:``."""
         if not name.removeprefix("group:"):
@@ -51,7 +57,8 @@ class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):
 )
 @api_view(["POST"])
 def supervision(request: Request, slug: str) -> FileResponse:
-    """Write a group's decisions as supervision for a fine-tune: a ZIP of train.jsonl, dev.jsonl and manifest.json."""
+    """Write a group's decisions as supervision for a fine-tune: a ZIP of train.jsonl, dev.jsonl, manifest.json
+    and, where asked for, requests.jsonl."""
     benchmark = get_benchmark(request.user, slug)
     serializer = SupervisionSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
@@ -63,6 +70,7 @@ def supervision(request: Request, slug: str) -> FileResponse:
         seed=payload["seed"],
         dev_share=payload["dev_share"],
         candidates=tuple(payload["candidates"]),
+        requests=payload["requests"],
     )
     archive = zipped_supervision(benchmark=benchmark, terms=terms)
     return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")

@@ -3,6 +3,10 @@
 Each decided (response, criterion) pair is a line ``{"instruction", "output"}``: the request that a chat judge with the
 chosen prompt would be sent, and the answer that it should have given. The split is by candidate, as for a trained
 judge, so that the fine-tuned judge can be measured on candidates that it never saw.
+
+If wanted, `REQUESTS` has what the fine-tuned judge is to be asked: a line for each response and criterion, with the
+columns by which ``import_verdicts`` finds them. `fine_tune.py` beside this module trains on the one and answers the
+other.
 """
 
 from __future__ import annotations
@@ -43,7 +47,10 @@ PROMPT = "healthbench"
 JOINT = "\n\n"
 RESPONSES_AT_ONCE = 200
 MANIFEST = "manifest.json"
-FILES = ("train.jsonl", "dev.jsonl", MANIFEST)
+REQUESTS = "requests.jsonl"
+FILES = ("train.jsonl", "dev.jsonl", REQUESTS, MANIFEST)
+# Whose responses the requests are about.
+REQUESTS_FOR = ("", "held-out", "all")
 
 # The outcome of each annotator's decision after the check, and its explanation: the checker's reason where the
 # outcome was amended, else the annotator's note. The conditions are those of stage `checked` in
@@ -66,7 +73,8 @@ _NOTES = """
 class SupervisionTerms:
     """What is to be written. Without ``held_out`` a quarter of the candidates is held out by the seed.
 
-    ``candidates``: names of those whose responses are taken; empty for all that answered by themselves.
+    ``candidates``: names of those whose responses are taken; empty for all that answered by themselves. ``requests``
+    is one of `REQUESTS_FOR`: `REQUESTS` is written for the held-out candidates or for all of the split, or not at all.
     """
 
     group: str
@@ -75,6 +83,7 @@ class SupervisionTerms:
     seed: int = 0
     dev_share: float = DEV_SHARE
     candidates: tuple[str, ...] = ()
+    requests: str = ""
 
 
 @dataclass
@@ -137,7 +146,7 @@ class _Source:
 def export_supervision(
     *, benchmark: Benchmark, terms: SupervisionTerms, out: Path, overwrite: bool = False
 ) -> dict[str, Any]:
-    """Write `FILES` into the folder ``out``, all of them or none, and return the manifest.
+    """Write `FILES` into the folder ``out`` (`REQUESTS` where the terms say so), all or none, and return the manifest.
 
     The same decisions and the same ``terms`` give the same bytes on the same installation. `DomainError` says what
     cannot be written, `Conflict` that the folder holds something already; ``overwrite`` replaces an earlier export and
@@ -204,7 +213,8 @@ def _write(benchmark: Benchmark, terms: SupervisionTerms, template: Template, fo
         part_of = {name: part for part in parts.values() for name in part.candidates}
         for candidate, instruction, explanation, met in _lines(source, template, [*part_of]):
             part_of[candidate].write(instruction, explanation, met)
-    manifest = {
+    requested = {"": (), "held-out": split.held_out, "all": (*split.train, *split.dev, *split.held_out)}[terms.requests]
+    manifest: dict[str, Any] = {
         "benchmark": benchmark.slug,
         "canary": benchmark.canary,
         "group": source.group.name,
@@ -217,7 +227,7 @@ def _write(benchmark: Benchmark, terms: SupervisionTerms, template: Template, fo
         },
         "seed": terms.seed,
         "dev_share": terms.dev_share,
-        "parts": {name: part.counted(file) for (name, part), file in zip(parts.items(), FILES, strict=False)},
+        "parts": {name: part.counted(file) for (name, part), file in zip(parts.items(), FILES[:2], strict=True)},
         "held_out": {
             "candidates": list(split.held_out),
             "decisions": int((source.by(split.held_out) & source.decided()).sum()),
@@ -226,9 +236,53 @@ def _write(benchmark: Benchmark, terms: SupervisionTerms, template: Template, fo
         "left_out_candidates": sorted(source.decided_names() - {*split.train, *split.dev, *split.held_out}),
         "software": f"consilium {VERSION}",
     }
+    if requested:
+        manifest["requests"] = _write_requests(benchmark, template, requested, folder)
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
     return manifest
+
+
+def _write_requests(
+    benchmark: Benchmark, template: Template, candidates: Sequence[str], folder: Path
+) -> dict[str, Any]:
+    """Write `REQUESTS`: every criterion of the published gold rubric on every response of these candidates."""
+    digest, size, rows = hashlib.sha256(), 0, 0
+    with (folder / REQUESTS).open("wb") as file:
+        for request in _requests(benchmark, template, candidates):
+            data = f"{json.dumps(request, ensure_ascii=False)}\n".encode()
+            file.write(data)
+            digest.update(data)
+            size += len(data)
+            rows += 1
+    names = sorted(candidates)
+    return {"file": REQUESTS, "sha256": digest.hexdigest(), "bytes": size, "rows": rows, "candidates": names}
+
+
+def _requests(benchmark: Benchmark, template: Template, candidates: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The requests in the order of `_lines`; excluded cases and cases without a published rubric have none."""
+    items: dict[int, list[tuple[int, str, int]]] = {}
+    rows = RubricItem.objects.filter(
+        rubric__case__benchmark=benchmark,
+        rubric__case__excluded_at=None,
+        rubric__track="gold",
+        rubric__status="published",
+    ).order_by("rubric__case_id", "position")
+    for case, position, text, points in rows.values_list(
+        "rubric__case_id", "position", "criterion__text", "points"
+    ).iterator():
+        items.setdefault(case, []).append((position, text, points))
+    key = nonce_key()
+    for response in _responses_of(benchmark, candidates):
+        for position, text, points in items.get(response.case_id, ()):
+            yield {
+                "case": response.case.key,
+                "candidate": response.candidate.name,
+                "setting": response.setting,
+                "sample": response.sample,
+                "criterion": position,
+                "instruction": _instruction(template, benchmark, response, text, points, key),
+            }
 
 
 def _system_characters(template: Template, rule_sheet: str) -> int:
@@ -286,14 +340,9 @@ def _split(source: _Source, terms: SupervisionTerms) -> Split:
 def _lines(source: _Source, template: Template, candidates: Sequence[str]) -> Iterator[tuple[str, str, str, bool]]:
     """(candidate, instruction, explanation, met) by case, candidate, setting, sample and place in the rubric.
 
-    Texts are read a few responses at a time; the order is that of code points, whatever the database sorts by.
+    Texts are read a few responses at a time.
     """
-    responses = (
-        Response.objects.filter(case__benchmark=source.benchmark, candidate__name__in=candidates)
-        .select_related("case", "candidate")
-        .order_by(*(Collate(F(name), "C") for name in ("case__key", "candidate__name", "setting")), "sample")
-        .iterator(chunk_size=RESPONSES_AT_ONCE)
-    )
+    responses = _responses_of(source.benchmark, candidates)
     key = nonce_key()
     while chunk := list(islice(responses, RESPONSES_AT_ONCE)):
         pairs = _pairs_of(source, chunk)
@@ -302,16 +351,32 @@ def _lines(source: _Source, template: Template, candidates: Sequence[str]) -> It
         for response in chunk:
             for criterion, met in sorted(pairs[response.pk], key=lambda pair: places[pair[0]][:2]):
                 _position, text, points = places[criterion]
-                item = JudgeItem(
-                    conversation=response.case.conversation,
-                    response=response.text,
-                    criterion=text,
-                    points=points,
-                    rule_sheet=source.benchmark.rule_sheet,
-                )
-                messages = messages_for(template, item, nonce=nonce_for(item, key))
-                instruction = JOINT.join(message["content"] for message in messages)
+                instruction = _instruction(template, source.benchmark, response, text, points, key)
                 yield response.candidate.name, instruction, notes.get((response.pk, criterion, met), ""), met
+
+
+def _responses_of(benchmark: Benchmark, candidates: Sequence[str]) -> Iterator[Response]:
+    """By case, candidate, setting and sample; the order is that of code points, whatever the database sorts by."""
+    return (
+        Response.objects.filter(case__benchmark=benchmark, candidate__name__in=candidates)
+        .select_related("case", "candidate")
+        .order_by(*(Collate(F(name), "C") for name in ("case__key", "candidate__name", "setting")), "sample")
+        .iterator(chunk_size=RESPONSES_AT_ONCE)
+    )
+
+
+def _instruction(
+    template: Template, benchmark: Benchmark, response: Response, criterion: str, points: int, key: bytes
+) -> str:
+    """What a chat judge with the prompt would be sent about a criterion, as one text."""
+    item = JudgeItem(
+        conversation=response.case.conversation,
+        response=response.text,
+        criterion=criterion,
+        points=points,
+        rule_sheet=benchmark.rule_sheet,
+    )
+    return JOINT.join(message["content"] for message in messages_for(template, item, nonce=nonce_for(item, key)))
 
 
 def _pairs_of(source: _Source, responses: Sequence[Response]) -> dict[int, list[tuple[int, bool]]]:
@@ -358,6 +423,8 @@ def write_zip(folder: Path, file: IO[bytes]) -> None:
     """The files of an export in ``folder`` as one ZIP; the same files give the same bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in FILES:
+            if not (folder / name).exists():
+                continue  # requests that nobody asked for
             entry = zipfile.ZipInfo(name)  # without the time of day
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16

@@ -48,6 +48,15 @@ class SupervisionForm(forms.Form):
         help_text=_("Share of the candidates that are not held out; at least one."),
     )
 
+    requests = forms.ChoiceField(
+        label=_("Requests"),
+        required=False,
+        choices=[("", _("None")), ("held-out", _("Held-out candidates")), ("all", _("All candidates"))],
+        help_text=_(
+            "requests.jsonl contains what the fine-tuned judge is to be asked. Its answers can be imported as verdicts."
+        ),
+    )
+
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         groups = benchmark.groups.order_by("name").values_list("name", flat=True)
@@ -80,4 +89,5 @@ class SupervisionForm(forms.Form):
             seed=data["seed"],
             dev_share=data["dev_share"],
             candidates=tuple(data["candidates"]),
+            requests=data["requests"],
         )

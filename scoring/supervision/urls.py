@@ -6,4 +6,5 @@ from scoring.supervision import views
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/judges/supervision/", views.supervision, name="supervision"),
+    path("b/<slug:slug>/judges/supervision/fine_tune.py", views.training_script, name="training-script"),
 ]

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
 from rubrics.management.lookups import benchmark_called
-from scoring.supervision.export import PROMPT, SupervisionTerms, export_supervision
+from scoring.supervision.export import PROMPT, REQUESTS_FOR, SupervisionTerms, export_supervision
 from scoring.trained.training_data import DEV_SHARE
 
 
@@ -47,6 +47,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dev-share", type=float, default=DEV_SHARE, metavar="X", help="of the other candidates (default 0.2)"
         )
+        parser.add_argument(
+            "--requests",
+            choices=REQUESTS_FOR[1:],
+            default="",
+            help="also write requests.jsonl: what the fine-tuned judge is to be asked about the held-out candidates, "
+            "or about all",
+        )
         parser.add_argument("--overwrite", action="store_true", help="replace an earlier export in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -58,6 +65,7 @@ class Command(BaseCommand):
             seed=options["seed"],
             dev_share=options["dev_share"],
             candidates=tuple(options["candidate"]),
+            requests=options["requests"],
         )
         try:
             manifest = export_supervision(
@@ -72,6 +80,9 @@ class Command(BaseCommand):
                 f"{name}: {part['rows']:,} rows, {part['met']:,} met and {part['not_met']:,} not met, "
                 f"of {', '.join(part['candidates'])}, SHA-256 {part['sha256']}"
             )
+        if requests := manifest.get("requests"):
+            names = ", ".join(requests["candidates"])
+            self.stdout.write(f"requests: {requests['rows']:,} rows, about {names}, SHA-256 {requests['sha256']}")
         held = manifest["held_out"]
         self.stdout.write(f"held out: {', '.join(held['candidates'])} ({held['decisions']:,} decisions, in no file)")
         if names := manifest["left_out_candidates"]:

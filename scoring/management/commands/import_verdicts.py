@@ -1,8 +1,9 @@
-"""``import_verdicts FILE… --benchmark SLUG --judge NAME [--candidate NAME] [--replicates]``."""
+"""``import_verdicts FILE… --benchmark SLUG --judge NAME [--candidate NAME] [--replicates] [--learned-from FILE]``."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+import json
+from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,14 @@ class Command(ImportCommand):
     help = (
         "Import verdicts made elsewhere as runs of one judge, one for each FILE: all files or none. The judge's name "
         "then stands for all its imported runs together. The beginning of a file tells what it is: a row a verdict "
-        "(JSONL or CSV: case, candidate, sample, criterion, outcome, explanation, replicate); a row a response with a "
+        "(JSONL or CSV: case, candidate, sample, criterion, outcome, explanation, replicate, or the judge's whole "
+        "answer as output, which fine_tune.py writes); a row a response with a "
         "grade for each criterion (HealthBench's result rows); ClinConsensus' judgement lists (case_id, "
         "criteria_results); *_allresults.json of the official HealthBench code; a log of Inspect (.eval)."
     )
     kind = "verdicts"
     several_files = True
+    own_options = ("learned",)
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Whose verdicts they are."""
@@ -43,6 +46,13 @@ class Command(ImportCommand):
             action="store_true",
             help="the files hold the judge's answers to the same questions: the first replicate 0, the next 1, …; "
             "they become one run",
+        )
+        parser.add_argument(
+            "--learned-from",
+            dest="learned",
+            type=_candidates_of,
+            metavar="FILE",
+            help="manifest.json of the export_sft that the judge was trained on; reports mark its candidates",
         )
 
     def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
@@ -66,3 +76,15 @@ class Command(ImportCommand):
                 )
 
             return run_import(kind=self.kind, slug=options["benchmark"], work=work)
+
+
+def _candidates_of(path: str) -> str:
+    """The candidates of the training and dev parts of a manifest, one a line."""
+    try:
+        parts = json.loads(Path(path).read_text(encoding="utf-8"))["parts"]
+        names = [name for part in ("train", "dev") for name in parts[part]["candidates"]]
+        return "\n".join(map(str, names))
+    except OSError as error:
+        raise ArgumentTypeError(f"{path}: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError):
+        raise ArgumentTypeError(f"{path} is not the manifest.json of export_sft") from None

@@ -13,13 +13,14 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
+from annotation.imports.meta_eval import TRACK as META_EVALUATION
 from consilium.core.errors import DomainError, ImportRefused, field_named
 from consilium.core.jobs import Progress
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, merge_counts
-from rubrics.models import Benchmark, RubricItem
+from rubrics.models import Benchmark, Candidate, RubricItem
 from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader
 from rubrics.parsing.faults import Faults
 from scoring.judges.config import check_judge_name
@@ -50,7 +51,8 @@ def import_verdicts(
     """Import verdicts as one run of the judge named by option ``judge``; the same verdicts again change nothing.
 
     Option ``candidate`` names the candidate of all responses and overrides the file; ``replicate`` gives the replicate
-    of the whole file, where its rows give none. `ImportRefused` names every fault, and then nothing is written.
+    of the whole file, where its rows give none; ``learned`` names the candidates that the judge learned from, one a
+    line. `ImportRefused` names every fault, and then nothing is written.
     """
     replicate = _replicate(options.get("replicate", ""))
     return _import(benchmark, [("", file, replicate)], options=options, by=by, at=at, progress=progress)
@@ -93,6 +95,17 @@ def check_verdict_options(*, benchmark: Benchmark, options: Mapping[str, str], b
     _replicate(options.get("replicate", ""))
 
 
+def _learned(benchmark: Benchmark, options: Mapping[str, str]) -> list[str]:
+    """The candidates that the judge learned from, in alphabetical order; `DomainError` for an unknown name."""
+    names = sorted({line.strip() for line in options.get("learned", "").splitlines()} - {""})
+    known = set(Candidate.objects.filter(benchmark=benchmark, name__in=names).values_list("name", flat=True))
+    for name in names:
+        if name not in known:
+            message = _("The candidate “%(name)s” does not exist in this benchmark.") % {"name": name}
+            raise DomainError(message, field="learned")
+    return names
+
+
 def _judge_name(options: Mapping[str, str]) -> str:
     with field_named("judge"):
         return check_judge_name(options.get("judge", "").strip())
@@ -124,8 +137,9 @@ def _import(
         raise DomainError(_("The file contains no verdicts."))
     judge = imported_judge(benchmark=benchmark, name=name, by=by)
     earlier = JudgeRun.objects.filter(judge=judge, benchmark=benchmark, imported=True)
-    digest = collected.digest()
-    known = earlier.filter(snapshot__digest=digest).exists()
+    learned = _learned(benchmark, options)  # now that the file has created its candidates
+    snapshot = {"digest": collected.digest(), **({"learned": learned} if learned else {})}
+    known = earlier.filter(snapshot__contains=snapshot).exists()
     due = _due(collected) * collected.n_replicates
     warnings = counts.pop("warnings", [])
     if not known:
@@ -134,7 +148,7 @@ def _import(
             judge=judge,
             status=JudgeRun.Status.FINISHED,
             frame={"imported": True},
-            snapshot={"name": judge.name, "version": judge.version, "kind": judge.kind, "digest": digest},
+            snapshot={"name": judge.name, "version": judge.version, "kind": judge.kind, **snapshot},
             replicates=collected.n_replicates,
             expected=due,
             imported=True,
@@ -226,11 +240,18 @@ def _rows(
     progress: Progress,
 ) -> Counts:
     """Shape (a)."""
-    places = Places(benchmark, collected.faults)
+    places = Places(benchmark, collected.faults, beside=META_EVALUATION)
     options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False, "replicate": replicate}
     prescan(file, lambda first: DecisionReader(file, first, **options))
     reader = DecisionReader(file, collected.faults, **options, progress=progress)
     for record, sheet, response, criterion in places.placed(reader):
+        if collected.rubrics.get(response, sheet.rubric) != sheet.rubric:
+            message = _(
+                "Other lines about this response name criteria of another rubric of its case. Import verdicts on "
+                "criteria of a meta-evaluation from a file of their own."
+            )
+            collected.faults.add(record.line, "criterion", message)
+            continue
         verdict = CollectedVerdict(record.line, record.outcome, storable(record.explanation or record.note))
         collected.add(response, criterion, sheet.rubric, verdict, record.replicate)
     if reader.unused:

@@ -278,3 +278,62 @@ def test_labels_of_a_judge_without_case_and_criterion_are_one_fault(answered: Be
     faults = refused(path, "answered")
     assert "Lines that lack case, candidate, criterion: 60, this one is the first." in faults
     assert "agreement_file" in faults and "line 2" not in faults
+
+
+# Criteria of a meta-evaluation ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def labelled(answered: Benchmark, tmp_path: Path) -> Response:
+    """A completion to a case with a rubric of its own, whose labels are about a criterion that is not in it."""
+    label = {
+        "prompt_id": "case-0",
+        "prompt": Case.objects.get(benchmark=answered, key="case-0").conversation,
+        "completion_id": "c-1",
+        "completion": "Take care.",
+        "rubric": "Asks about pain",
+        "category": "cluster:context_seeking",
+        "binary_labels": [True, False],
+        "anonymized_physician_ids": ["p1", "p2"],
+    }
+    path = put_lines(tmp_path / "labels.jsonl", [label])
+    call_command("import_meta_eval", path, "--benchmark", "answered", verbosity=0)
+    assert Rubric.objects.filter(case__key="case-0", track="meta_eval", status="published").count() == 1
+    return Response.objects.get(external_id="c-1")
+
+
+def test_verdicts_reach_the_criteria_of_a_meta_evaluation_beside_a_rubric(
+    answered: Benchmark, labelled: Response, rows: list[Row], tmp_path: Path
+) -> None:
+    own = {"case": "case-0", "candidate": labelled.candidate.name, "sample": labelled.sample}
+    line = {**own, "criterion": "Asks about pain", "outcome": "met"}
+    load(put_lines(tmp_path / "v.jsonl", [*rows, line]), "answered")
+    verdict = Verdict.objects.get(response=labelled)
+    rubric = Rubric.objects.get(items__criterion=verdict.criterion)
+    assert (rubric.track, verdict.outcome) == ("meta_eval", "met")
+    run = JudgeRun.objects.get()
+    assert run.items.get(response=labelled).rubric == rubric
+    assert run.expected == 13
+    # The verdict stands beside the physicians' labels.
+    judged = resolve_rater(answered, "elsewhere").ratings()
+    decided = resolve_rater(answered, "group:meta-evaluation").ratings()
+    assert set(decided.keys()) <= set(judged.keys())
+
+
+def test_verdicts_on_one_response_are_about_one_rubric(answered: Benchmark, labelled: Response, tmp_path: Path) -> None:
+    own = {"case": "case-0", "candidate": labelled.candidate.name, "sample": labelled.sample, "outcome": "met"}
+    lines = [{**own, "criterion": "Asks about pain"}, {**own, "criterion": 1}]
+    errors = refused(put_lines(tmp_path / "v.jsonl", lines), "answered")
+    assert "line 2, criterion: Other lines about this response name criteria of another rubric" in errors
+    assert not Verdict.objects.exists()
+
+
+def test_decisions_are_still_about_the_rubric_of_the_case_alone(
+    answered: Benchmark, labelled: Response, tmp_path: Path
+) -> None:
+    line = {"case": "case-0", "candidate": labelled.candidate.name, "sample": labelled.sample, "rater": "A"}
+    path = put_lines(tmp_path / "d.jsonl", [{**line, "criterion": "Asks about pain", "outcome": "met"}])
+    err = StringIO()
+    with pytest.raises(CommandError, match="nothing was imported"):
+        call_command("import_decisions", path, "--benchmark", "answered", "--group", "G", stderr=err, verbosity=0)
+    assert "line 1, criterion: The rubric of this case has no criterion with this text." in err.getvalue()
