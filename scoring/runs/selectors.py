@@ -82,6 +82,12 @@ class RunSet:
             """
         return counting(fetch_ratings(query, self._parameters, within=within), self.newest.benchmark_id)
 
+    def replicate_ratings(self, replicate: int) -> Ratings:
+        """The verdicts of one replicate alone, as they are."""
+        query = _OF_REPLICATE.format(code=outcome_code_sql("v.outcome"))
+        verdicts = fetch_ratings(query, {**self._parameters, "replicate": replicate})
+        return counting(verdicts, self.newest.benchmark_id)
+
     def shares(self) -> Shares:
         """Of each pair with a valid replicate: the mean of its valid replicates, met as 1 and not met as 0."""
         query = f"""
@@ -123,6 +129,13 @@ _CURRENT = """
     SELECT DISTINCT ON (v.response_id, v.criterion_id, v.replicate) v.response_id, v.criterion_id, v.outcome
     FROM scoring_verdict v JOIN unnest(%(runs)s::bigint[]) WITH ORDINALITY AS o (run, place) ON o.run = v.run_id
     ORDER BY v.response_id, v.criterion_id, v.replicate, o.place
+"""
+# Of one replicate; of imported runs that count together the newest verdict.
+_OF_REPLICATE = """
+    SELECT DISTINCT ON (v.response_id, v.criterion_id) v.response_id, v.criterion_id, {code}
+    FROM scoring_verdict v JOIN unnest(%(runs)s::bigint[]) WITH ORDINALITY AS o (run, place) ON o.run = v.run_id
+    WHERE v.replicate = %(replicate)s
+    ORDER BY v.response_id, v.criterion_id, o.place
 """
 _COUNTS = """
     SELECT response_id, criterion_id, count(*) FILTER (WHERE outcome = 'met') AS met,

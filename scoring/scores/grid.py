@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from scoring.scores.points import CountingRules, ResponseScores, score_responses, score_slices
 from scoring.scores.sheet import Array, Sheet, Slice
+
+# Slices of criteria are scored in blocks; a cell takes some 100 bytes meanwhile.
+BLOCK_CELLS = 250_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +42,10 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
     arrays: dict[str, Array] = {
         name: np.zeros((len(slices), n_responses), dtype=kind)
         for name, kind in (
-            *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int64)),
-            *(("n_positive", np.int64), ("n_invalid", np.int64), ("n_missing", np.int64), ("n_cannot", np.int64)),
-            *(("n_undecided", np.int64), ("n_faulty", np.int64), ("n_criteria", np.int64)),
+            *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int32)),
+            # Counts of criteria of one response; half as wide as usual, because of all arrays these are the most.
+            *(("n_positive", np.int32), ("n_invalid", np.int32), ("n_missing", np.int32), ("n_cannot", np.int32)),
+            *(("n_undecided", np.int32), ("n_faulty", np.int32), ("n_criteria", np.int32)),
             ("least_score", np.float64),
         )
     }
@@ -60,9 +64,7 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
         if part.criteria is None:
             inside = np.ones(n_responses, dtype=bool) if part.cases is None else part.cases[sheet.response_case]
             put(place, whole, inside, n_open, (n_responses,))
-    tagged = [place for place, part in enumerate(slices) if part.criteria is not None]
-    if tagged:
-        members = [np.flatnonzero(part.criteria[sheet.criterion]) for part in slices if part.criteria is not None]
+    for tagged, members in _blocks(sheet, slices):
         row = np.concatenate(members)
         which = np.repeat(np.arange(len(tagged)), [len(member) for member in members])
         scores = score_slices(
@@ -75,3 +77,26 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
         open_ = np.bincount(flat[sheet.open[row]], minlength=size).reshape(shape)
         put(tagged, scores, held, open_, shape)
     return Grid(**arrays)
+
+
+def _blocks(sheet: Sheet, slices: Sequence[Slice]) -> Iterator[tuple[list[int], list[Array]]]:
+    """The slices of criteria by their places, with the rows of each, in blocks of about `BLOCK_CELLS` rows."""
+    places: list[int] = []
+    members: list[Array] = []
+    cells = 0
+    for place, part in enumerate(slices):
+        if part.criteria is None:
+            continue
+        held = part.criteria[sheet.criterion]
+        if part.cases is not None:
+            held = held & part.cases[sheet.response_case[sheet.response]]
+        own = np.flatnonzero(held)
+        size = len(own) + len(sheet.response_ids)
+        if places and cells + size > BLOCK_CELLS:
+            yield places, members
+            places, members, cells = [], [], 0
+        places.append(place)
+        members.append(own)
+        cells += size
+    if places:
+        yield places, members

@@ -137,10 +137,8 @@ class Columns:
         remarks: list[tuple[str, str]] = []
         for name in FIGURES:
             figure = self.figures_by_name[name].figures[column]
-            reason = figure.note
-            # If no response is settled, the reason is what left them open, not what a settled response would lack.
-            if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
-                reason, explained = undecided, True
+            reason = self.remark(name, column)
+            explained = explained or (bool(undecided) and reason == undecided)
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             row[f"{name}_effective"] = figure.effective
             remarks.append((name, reason))
@@ -158,6 +156,20 @@ class Columns:
             notes.append(labelled("rubric_score", MEAN_OF_REPLICATES))  # after the reason for a missing figure
         row["note"] = joined(*notes)
         return row
+
+    def remark(self, name: str, column: int) -> str:
+        """What a reader must know of a figure of a column, or why it is undefined; empty where there is nothing."""
+        figure, undecided = self.figures_by_name[name].figures[column], self._undecided(column)
+        # If no response is settled, the reason is what left them open, not what a settled response would lack.
+        if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
+            return undecided
+        return figure.note
+
+    def behind(self, name: str, column: int) -> int:
+        """How many responses stand behind a figure of a column."""
+        if name == "rubric_score":
+            return int(self.n[column])
+        return int(self.settled[column] - (self.short[column] if name == "cacs_at_k" else 0))
 
     def _undecided(self, column: int) -> str:
         """How many pairs are undecided, and which kind of rater left them so; empty if none is undecided."""

@@ -10,14 +10,14 @@ import numpy as np
 from consilium.core.phrases import joined
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
-from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
 from scoring.runs.selectors import coverage_notes
 from scoring.scores.grid import Grid
 from scoring.scores.points import DEFAULT_RULES, CountingRules
 from scoring.scores.score_columns import FIGURES, MEAN_OF_REPLICATES
 from scoring.scores.scored import Scored, read_scored
-from scoring.scores.sheet import OVERALL, Row, Sheet, Slice
+from scoring.scores.sheet import OVERALL, Row, Sheet, Slice, settings_of
+from scoring.scores.worst import worst_figures
 from scoring.selectors.raters import Rater
 
 __all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "digest_of_sheet", "tables_of"]
@@ -32,10 +32,16 @@ INTERVALS_COLUMNS = (
     *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high", "_effective")),
     *("k", "note"),
 )
+# The columns of responses.csv and worst_at_k.csv of the command are a contract; tables of reports have more.
 RESPONSES_COLUMNS = ("candidate", "case", "sample", "n_criteria", "hits", "rubric_score", "cacs_at_k")
-RESPONSES_TEXT = ("candidate", "case")
+RESPONSES_TABLE = ("candidate", "case", "setting", "sample", "n_criteria", "hits", "rubric_score", "cacs_at_k")
+RESPONSES_TEXT = ("candidate", "case", "setting")
 WORST_COLUMNS = ("candidate", "slice", "k", "worst_at_k", "n_cases")
-WORST_TEXT = ("candidate", "slice")
+WORST_TABLE = (
+    *WORST_COLUMNS,
+    *("worst_at_k_low", "worst_at_k_high", "worst_at_k_effective", "n_cases_short", "note"),
+)
+WORST_TEXT = ("candidate", "slice", "note")
 SCOREBOARD_COLUMNS = (
     *("candidate", "kind", "n", "n_cases"),
     *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")),
@@ -99,7 +105,7 @@ def tables_of(scored: Scored) -> Scores:
         rows=[{name: row[name] for name in SCORES_COLUMNS} for row in rows],
         intervals=[{name: row[name] for name in INTERVALS_COLUMNS} for row in rows],
         responses=_responses(sheet, grid, names, scored.keys, k),
-        worst_at_k=_worst(sheet, grid, slices, names, scored.order),
+        worst_at_k=_worst(scored, slices),
         scoreboard=[{name: row[name] for name in SCOREBOARD_COLUMNS} for row in scoreboard],
         digest=digest_of_sheet(sheet, scored.rater.label, names, scored.keys),
     )
@@ -108,6 +114,7 @@ def tables_of(scored: Scored) -> Scores:
 def _responses(sheet: Sheet, grid: Grid, names: list[str], keys: list[str], k: int) -> list[Row]:
     """Rows of responses.csv: N and s of the positive criteria, and the scores, empty where undefined."""
     cacs = cacs_values(grid.hits[0], np.where(grid.has_hits[0], grid.n_positive[0], 0), k)
+    settings = settings_of(sheet.response_ids)
     rows = []
     for place in range(len(sheet.response_ids)):
         has_hits, has_score = bool(grid.has_hits[0, place]), bool(grid.has_score[0, place])
@@ -115,6 +122,7 @@ def _responses(sheet: Sheet, grid: Grid, names: list[str], keys: list[str], k: i
             {
                 "candidate": names[sheet.response_candidate[place]],
                 "case": keys[sheet.response_case[place]],
+                "setting": settings[place],
                 "sample": int(sheet.response_sample[place]),
                 "n_criteria": int(grid.n_positive[0, place]),
                 "hits": int(grid.hits[0, place]) if has_hits else None,
@@ -122,24 +130,41 @@ def _responses(sheet: Sheet, grid: Grid, names: list[str], keys: list[str], k: i
                 "cacs_at_k": None if np.isnan(cacs[place]) else float(cacs[place]),
             }
         )
-    return sorted(rows, key=lambda row: (row["candidate"], row["case"], row["sample"]))
+    return sorted(rows, key=lambda row: (row["candidate"], row["case"], row["setting"], row["sample"]))
 
 
-def _worst(sheet: Sheet, grid: Grid, slices: list[Slice], names: list[str], order: list[int]) -> list[Row]:
+def _worst(scored: Scored, slices: list[Slice]) -> list[Row]:
     """Rows of worst_at_k.csv: for k from 1 to the candidate's maximum number of samples of a case in the slice."""
+    sheet, grid = scored.sheet, scored.grid
+    n_candidates = len(scored.names)
+    most = np.zeros((len(slices), n_candidates), dtype=np.int64)
+    n_cases = np.zeros((len(slices), n_candidates), dtype=np.int64)
+    for place in range(len(slices)):
+        scored_here = grid.inside[place] & grid.has_score[place]
+        samples = np.zeros((n_candidates, len(sheet.case_ids)), dtype=np.int64)
+        np.add.at(samples, (sheet.response_candidate[scored_here], sheet.response_case[scored_here]), 1)
+        if samples.size:
+            most[place], n_cases[place] = samples.max(axis=1), (samples > 0).sum(axis=1)
+    figures_by_k = {k: worst_figures(scored, k, len(slices)).figures for k in range(1, most.max(initial=0) + 1)}
     rows = []
-    for candidate in order:
-        of_candidate = sheet.response_candidate == candidate
+    for candidate in scored.order:
         for place, part in enumerate(slices):
-            inside = of_candidate & grid.inside[place] & grid.has_score[place]
-            if not inside.any():
-                continue
-            case, score = sheet.response_case[inside], grid.score[place, inside]
-            most = int(np.bincount(case).max())
-            for k in range(1, most + 1):
-                figure = worst_at_k(case, score, k).figure
-                value = {"worst_at_k": figure.value, "n_cases": figure.n}
-                rows.append({"candidate": names[candidate], "slice": part.name, "k": k, **value})
+            for k in range(1, int(most[place, candidate]) + 1):
+                figure = figures_by_k[k][place * n_candidates + candidate]
+                rows.append(
+                    {
+                        "candidate": scored.names[candidate],
+                        "slice": part.name,
+                        "k": k,
+                        "worst_at_k": figure.value,
+                        "n_cases": figure.n,
+                        "worst_at_k_low": figure.low,
+                        "worst_at_k_high": figure.high,
+                        "worst_at_k_effective": figure.effective,
+                        "n_cases_short": int(n_cases[place, candidate]) - figure.n,
+                        "note": figure.note,
+                    }
+                )
     return rows
 
 

@@ -11,7 +11,7 @@ rubric score uses in place of the outcome.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from scoring.runs.selectors import Shares
 from scoring.selectors.raters import Rater
 
 OVERALL = "overall_score"
+AXIS = "axis:"  # the tag of a criterion that names its axis begins so
 
 Row = dict[str, Any]
 Array = NDArray[Any]
@@ -76,10 +77,17 @@ class Sheet:
     candidate_ids: Array
     share: Array | None = None
 
+    def without_rows(self) -> Sheet:
+        """Its responses, cases and candidates alone, for comparisons by response; its rows take far more memory."""
+        none = self.answer[:0]
+        return replace(self, response=none, criterion=none, points=none, answer=none, open=none, share=None)
+
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A part of the benchmark: whole scores of the responses to some cases, or scores over some criteria."""
+    """A part of the benchmark: whole scores of the responses to some cases, or scores over some criteria, on all cases
+    or on some.
+    """
 
     name: str
     cases: Array | None = None  # mask over cases
@@ -140,6 +148,15 @@ def read_sheet(benchmark: Benchmark, rater: Rater, *, named: Collection[str] = (
     )
 
 
+def settings_of(response_ids: Array) -> list[str]:
+    """The setting of each response, in their order."""
+    ids = response_ids.tolist()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, setting FROM rubrics_response WHERE id = ANY(%s)", [ids])
+        settings = dict(cursor.fetchall())
+    return [settings[pk] for pk in ids]
+
+
 def _shares_of(keys: Array, shares: Shares) -> Array:
     """The share of each pair, NaN where it has none."""
     values = np.full(len(keys), np.nan)
@@ -156,6 +173,21 @@ def labels_of_case(case: Row) -> list[str]:
     return [*own, *dict.fromkeys([*case["tags"], *case["label_tags"]])]
 
 
+def axes_of_criteria(benchmark: Benchmark, sheet: Sheet) -> dict[str, Array]:
+    """Each axis of a criterion of the sheet by name, with the mask of its criteria."""
+    tags = tags_of_criteria(benchmark, sheet)
+    return {tag.removeprefix(AXIS): tags[tag] for tag in sorted(tags) if tag.startswith(AXIS)}
+
+
+def tags_of_criteria(benchmark: Benchmark, sheet: Sheet) -> dict[str, Array]:
+    """Each tag of a criterion of the sheet, with the mask of its criteria."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAGS, {"benchmark": benchmark.pk})
+        tags = dict(cursor.fetchall())
+    masks = {tag: np.isin(sheet.criterion_ids, np.array(ids, dtype=np.int64)) for tag, ids in tags.items()}
+    return {tag: mask for tag, mask in masks.items() if mask.any()}
+
+
 def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iterator[Slice]:
     """The overall slice, then each difficulty, register and tag that some scored response has."""
     yield Slice(OVERALL)
@@ -163,14 +195,7 @@ def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iter
     for place, pk in enumerate(sheet.case_ids.tolist()):
         for label in labels_of_case(cases[pk]):
             labels.setdefault(label, []).append(place)
-    with connection.cursor() as cursor:
-        cursor.execute(_TAGS, {"benchmark": benchmark.pk})
-        tags = dict(cursor.fetchall())
-    by_criterion: dict[str, Array] = {}
-    for tag, ids in tags.items():
-        mask = np.isin(sheet.criterion_ids, np.array(ids, dtype=np.int64))
-        if mask.any():
-            by_criterion[tag] = mask
+    by_criterion = tags_of_criteria(benchmark, sheet)
     for label in sorted({*labels, *by_criterion}):
         # A tag of both a case and criteria is scored over the criteria, as HealthBench's own code does.
         if label in by_criterion:

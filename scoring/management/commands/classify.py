@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -18,7 +17,14 @@ from scoring.classification.forms import ASKS
 from scoring.classification.runs import SAMPLES, create_run
 from scoring.classification.selectors import progress_of
 from scoring.generation.runs import check_candidate
-from scoring.management.asking import add_candidate_arguments, add_case_arguments, config_of, frame_given, wait_for
+from scoring.management.asking import (
+    add_candidate_arguments,
+    add_case_arguments,
+    amount,
+    config_of,
+    frame_given,
+    wait_for,
+)
 from scoring.models import ClassificationRun
 from scoring.runs.spending import money_words
 
@@ -49,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--price-in", type=float, default=0.0, help="of a million tokens")
         parser.add_argument("--price-out", type=float, default=0.0, help="of a million tokens")
         parser.add_argument("--currency", default="USD")
-        parser.add_argument("--budget", type=_amount, help="no request is sent that could pass it; it takes prices")
+        parser.add_argument("--budget", type=amount, help="no request is sent that could pass it; it takes prices")
         add_case_arguments(parser, samples=SAMPLES)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -110,13 +116,3 @@ class Command(BaseCommand):
                 f"{size.calls:,} requests on {size.cases:,} cases, about {size.tokens_in:,} tokens in, {length} "
                 f"{size.tokens_out:,} out{cost}"
             )
-
-
-def _amount(text: str) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal(0)
-    if not value.is_finite() or value <= 0:
-        raise ValueError(text)
-    return value

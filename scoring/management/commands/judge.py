@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from argparse import ArgumentTypeError
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -14,6 +12,7 @@ from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Candidate
 from scoring.judges.services import find_judge
+from scoring.management.asking import amount
 from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.runs.services import RunFrame, create_run
 from scoring.runs.spending import spending_of
@@ -22,14 +21,6 @@ from scoring.work.slice import work_on_slice
 
 # With --wait: how long a worker has to take the run before this process does the work itself.
 WORKER_HAS_S = 5.0
-
-
-def amount(text: str) -> Decimal:
-    """An amount of money from the command line."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ArgumentTypeError(f"“{text}” is not an amount") from None
 
 
 class Command(BaseCommand):

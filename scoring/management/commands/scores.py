@@ -12,9 +12,12 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.length_adjustment import DEFAULT_ADJUSTMENT, LengthAdjustment
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases
 from scoring.runs.selectors import coverage_notes
+from scoring.scores import length_adjusted
+from scoring.scores.lengths import read_lengths
 from scoring.scores.score_tables import (
     FIGURES,
     INTERVALS_COLUMNS,
@@ -25,8 +28,9 @@ from scoring.scores.score_tables import (
     WORST_COLUMNS,
     WORST_TEXT,
     Scores,
-    compute_scores,
+    tables_of,
 )
+from scoring.scores.scored import read_scored
 from scoring.selectors import provenance
 from scoring.selectors.raters import resolve_rater
 
@@ -45,21 +49,43 @@ class Command(BaseCommand):
             help="group:NAME[@stage], consensus[:A+B], run:ID, a judge, a jury, jury:A+B[@unanimous]",
         )
         parser.add_argument("--k", type=int, required=True, help="coverage threshold of Pass@k and CACS@k")
+        parser.add_argument(
+            "--length-centre",
+            type=float,
+            default=DEFAULT_ADJUSTMENT.centre,
+            metavar="N",
+            help="characters of a response that the length-adjusted score leaves as it is (default 2000)",
+        )
+        parser.add_argument(
+            "--length-penalty",
+            type=float,
+            default=DEFAULT_ADJUSTMENT.penalty,
+            metavar="P",
+            help="what the length-adjusted score takes off for each 500 characters beyond that (default 0.0147)",
+        )
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap, of rubric_score_se in any case")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["k"] < 1:
             raise CommandError("--k must be 1 or more")
+        try:
+            adjustment = LengthAdjustment(options["length_centre"], options["length_penalty"])
+        except ValueError:
+            raise CommandError("--length-centre and --length-penalty must be numbers from 0") from None
         rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
             rater = resolve_rater(benchmark, options["rater"])
-            scores = compute_scores(benchmark, rater, options["k"], rule=rule, seed=options["seed"])
+            scored = read_scored(benchmark, rater, options["k"], rule=rule, seed=options["seed"])
+            scores = tables_of(scored)
         except DomainError as error:
             raise CommandError(str(error)) from None
         if not scores.rows:
             raise CommandError(f"{scores.rater} has decided nothing of the current rubrics of this benchmark.")
+        adjusted = length_adjusted.length_adjusted_rows(
+            scored, read_lengths(benchmark, scored.sheet.response_ids), adjustment
+        )
         out: Path = options["out"]
         raters = provenance.provenance(rater)
         files = OutFolder(out, options["overwrite"]).write(
@@ -68,6 +94,7 @@ class Command(BaseCommand):
                 OutTable("scores_intervals", INTERVALS_COLUMNS, scores.intervals, SCORES_TEXT),
                 OutTable("responses", RESPONSES_COLUMNS, scores.responses, RESPONSES_TEXT),
                 OutTable("worst_at_k", WORST_COLUMNS, scores.worst_at_k, WORST_TEXT),
+                OutTable("length_adjusted", length_adjusted.COLUMNS, adjusted, length_adjusted.TEXT),
                 OutTable("scores_raters", provenance.COLUMNS, raters, provenance.TEXT_COLUMNS),
             ]
         )

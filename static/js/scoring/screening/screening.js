@@ -5,7 +5,7 @@ import { neighbour } from "../../core/neighbour.js";
 import { find, findAll } from "../../core/page.js";
 import { clearErrors } from "../../core/toast.js";
 
-const TYPED_IN = "input:not([type=checkbox]), textarea, select, dialog";
+const TYPED_IN = "input:not([type=checkbox]), textarea, select, dialog[open]";
 
 const rows = () => findAll(document, "tr[data-row]", HTMLElement);
 
