@@ -133,9 +133,26 @@ def checked_group(benchmark: Benchmark, text: str) -> str:
     return f"group:{name}"
 
 
-def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
-    """Read judge and physicians; `NoInstances` where there is nothing to compare."""
-    rater, group = resolve_rater(benchmark, judge), checked_group(benchmark, group)
+@dataclass(frozen=True, eq=False)
+class OwnDecisions:
+    """Physicians' own decisions of the first round, and what they are about: what judges are joined with."""
+
+    group: str
+    columns: dict[str, NDArray[Any]]
+    faulty: Ratings
+    frame: Frame
+
+    def digest(self) -> str:
+        """SHA-256 of the decisions."""
+        sha = hashlib.sha256()
+        for column in self.columns.values():
+            sha.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
+        return sha.hexdigest()
+
+
+def read_own_decisions(benchmark: Benchmark, group: str = ALL) -> OwnDecisions:
+    """Read the decisions of the physicians of a group, or of all."""
+    group = checked_group(benchmark, group)
     groups = ExpertGroup.objects.filter(benchmark=benchmark)
     if group != ALL:
         groups = groups.filter(name=group.removeprefix("group:"))
@@ -143,29 +160,38 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
     own = copy_columns(
         _OWN, {"benchmark": benchmark.pk, "groups": sorted(groups.values_list("pk", flat=True))}, types=types
     )
-    ratings, due, faulty = rater.ratings(), due_pairs(rater), faulty_pairs(benchmark)
+    return OwnDecisions(group, own, faulty_pairs(benchmark), read_frame(benchmark))
+
+
+def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
+    """Read judge and physicians; `NoInstances` where there is nothing to compare."""
+    rater = resolve_rater(benchmark, judge)
+    return bench_of(benchmark, rater, read_own_decisions(benchmark, group))
+
+
+def bench_of(benchmark: Benchmark, rater: Rater, decisions: OwnDecisions) -> Bench:
+    """Read a judge and join it with physicians; `NoInstances` where there is nothing to compare."""
+    own, faulty, frame = decisions.columns, decisions.faulty, decisions.frame
+    ratings, due = rater.ratings(), due_pairs(rater)
     answered = own["outcome"] <= Outcome.MET
     keys = ((own["response"] << 31) | own["criterion"])[answered]
     verdicts, n_undecided, n_faulty = _verdicts(keys, ratings, due, faulty)
-    frame = read_frame(benchmark)
     labelled, kept = _labelled(benchmark, own["physician"][answered], keys, own["outcome"][answered], verdicts, frame)
     if not len(labelled.item):
         raise NoInstances(
             _("No decision of %(judge)s has an outcome of met or not met from two physicians.") % {"judge": rater.label}
         )
-    sha = hashlib.sha256()
-    for name in types:
-        sha.update(np.ascontiguousarray(own[name], dtype="<i8").tobytes())
+    names = (rater.label, decisions.group, *labelled.names, decisions.digest())
     return Bench(
         judge=rater,
-        group=group,
+        group=decisions.group,
         labelled=labelled,
         keys=(kept.response << 31) | kept.criterion,
         verdicts=kept,
         frame=frame,
         n_undecided=n_undecided,
         n_faulty=n_faulty,
-        digest=digest_of(ratings, due, faulty, names=(rater.label, group, *labelled.names, sha.hexdigest())),
+        digest=digest_of(ratings, due, faulty, names=names),
     )
 
 

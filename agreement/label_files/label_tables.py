@@ -32,7 +32,7 @@ AGREEMENT_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "n_invalid",
 PHYSICIANS_COLUMNS = ("physician", *SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "note")
 CEILING_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, "alpha", *PREVALENCE, "note")
 EFFECTIVE = "mf1_effective"  # not in the files, whose columns are a contract
-TEXT_COLUMNS = ("physician", "slice", "note")
+TEXT_COLUMNS = ("judge", "physician", "slice", "note")
 ALL = "all"
 
 Row = dict[str, Any]
@@ -58,13 +58,14 @@ def label_tables(labels: LabelFile, judge: JudgeFile | None, *, rule: IntervalRu
     """
     others = other_rater_pairs(labels.item, labels.met)
     return LabelTables(
-        agreement=None if judge is None else _agreement_rows(labels, judge, rule),
+        agreement=None if judge is None else agreement_rows(labels, judge, rule=rule),
         physicians=_physician_rows(labels, others, rule),
         ceiling=_ceiling_rows(labels, others, rule),
     )
 
 
-def _agreement_rows(labels: LabelFile, judge: JudgeFile, rule: IntervalRule) -> list[Row]:
+def agreement_rows(labels: LabelFile, judge: JudgeFile, *, rule: IntervalRule) -> list[Row]:
+    """A judge against all physicians: the rows of `LabelTables.agreement`."""
     verdict = judge.verdict[labels.item]
     given = verdict >= 0
     counted = judge_pairs(labels.met, np.where(given, verdict == 1, ~labels.met))

@@ -63,6 +63,11 @@ class JudgeFile:
     verdict: NDArray[np.int64]
     n_elsewhere: int
 
+    @property
+    def n_lacking(self) -> int:
+        """How many items of the label file have no verdict."""
+        return int((self.verdict < 0).sum())
+
 
 def read_labels(path: Path) -> LabelFile:
     """Read a label file whole, or raise `ImportRefused` with every fault (up to 50)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from pathlib import Path
@@ -83,3 +85,36 @@ def test_all_pairs_of_raters_are_those_of_the_official_code(report: Report) -> N
     assert "Agreement among physicians" in html and "33 categories" in html
     assert "107 physicians</summary>" in html
     assert "Up to date" in client.get(f"{page}freshness").content.decode()
+
+
+def test_judges_among_physicians_are_those_of_the_label_files(report: Report, tmp_path: Path) -> None:
+    """By theme, from the database and from files: the same figures; over all items those of the official code."""
+    meta = services.create_report(
+        benchmark=report.benchmark, kind="metaeval", parameters={"judges": ["J"], "minimum": 4}, at=timezone.now()
+    )
+    services.run(report_id=meta.pk, clock=timezone.now)
+    meta.refresh_from_db()
+    assert meta.status == "done", meta.error
+    themes = table_of(meta, "themes").dicts()
+    expected = {"f1_met": 0.805882, "f1_not_met": 0.587500, "mf1": 0.696691, "ceiling": 0.718500}
+    assert {name: themes[0][name] for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert (themes[0]["n_pairs"], themes[0]["n_ceiling"]) == (250, 282)
+    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
+    call_command(
+        *("agreement_file", folder / "meta_gold.jsonl", "--themes", "--minimum-pairs", "4"),
+        judge=folder / "judge_labels.jsonl",
+        out=tmp_path / "out",
+        stdout=io.StringIO(),
+    )
+    for name in ("themes", "percentiles"):
+        with (tmp_path / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            of_files = list(csv.DictReader(file))
+        of_report = table_of(meta, name).dicts()
+        assert len(of_report) == len(of_files) == 9
+        for row, other in zip(of_report, of_files, strict=True):
+            for column, value in row.items():
+                if isinstance(value, float):
+                    assert float(other[column]) == pytest.approx(value), (name, row["theme"], column)
+                elif column != "judge":
+                    assert other[column] == ("" if value is None else str(value))
+    assert table_of(meta, "percentiles").dicts()[0]["n_physicians"] == 19

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import f1_score
 
 from agreement import services
-from agreement.models import Report
+from agreement.models import Report, ReportTable
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import table_of
 from tests.agreement.study import Pair, Study, coin, make_study, noisy
@@ -99,6 +99,39 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         assert row["met_b"] == pytest.approx(sum(b) / len(b))
         valid = [CODES[outcome] for outcome in judged if outcome in CODES]
         assert row["met_judge"] == pytest.approx(sum(valid) / len(valid))
+
+
+def test_the_numbers_of_one_judge_are_those_of_before_there_could_be_several(study: Study) -> None:
+    """The figures of this study as version 0.1.0 computed them while a report had one judge."""
+    report = ask(study, margin=0.1)
+    assert set(report.parameters) == {"judge", "group_a", "group_b", "margin"}
+    assert table_of(report, "fidelity").columns[:3] == ("slice", "n_pairs", "n_cases")
+    before = {
+        "judge_a": (0.7386363636363636, 0.6884788883879913, 0.7832603980664689),
+        "judge_b": (0.6340428058301422, 0.5603311112866973, 0.7019695230733912),
+        "mean": (0.686339584733253, 0.6335991207563848, 0.7346676037792289),
+        "ceiling": (0.8413368618239125, 0.7550386096396532, 0.9012106593073744),
+        "gap": (-0.15499727709065958, -0.21329840790533394, -0.07842190729195841),
+    }
+    row = rows(report, "fidelity")[0]
+    for name, (value, low, high) in before.items():
+        assert (row[f"mf1_{name}"], row[f"mf1_{name}_low"], row[f"mf1_{name}_high"]) == pytest.approx(
+            (value, low, high), abs=1e-12
+        )
+    margin = rows(report, "non_inferiority")[0]
+    assert (margin["finding"], margin["bound"]) == ("open", pytest.approx(-0.21329840790533394, abs=1e-12))
+
+
+def test_a_report_of_before_has_its_page_without_the_table_of_two_raters(study: Study, client: Client) -> None:
+    report = ask(study)
+    client.force_login(study.admin)
+    place = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
+    assert "Agreement of each two raters" in client.get(place).content.decode()
+    table = ReportTable.objects.get(report=report, name="fidelity_groups")
+    table.pieces.all().delete()
+    table.delete()
+    html = client.get(place).content.decode()
+    assert "Judge minus ceiling" in html and "Agreement of each two raters" not in html
 
 
 @pytest.mark.parametrize(

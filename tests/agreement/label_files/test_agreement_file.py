@@ -50,6 +50,13 @@ def run(folder: Path, rows: list, verdicts: list | None = None, **options) -> tu
     }
 
 
+def rows_by_judge(rows: list[dict]) -> dict[str, list[dict]]:
+    own: dict[str, list[dict]] = {}
+    for row in rows:
+        own.setdefault(row["judge"], []).append({name: value for name, value in row.items() if name != "judge"})
+    return own
+
+
 def refusal(folder: Path, rows: list, verdicts: list | None = None) -> str:
     with pytest.raises(CommandError) as caught:
         run(folder, rows, verdicts)
@@ -314,3 +321,64 @@ def test_runs_from_the_command_line_without_a_database(tmp_path):
     assert "seed 4" in done.stdout
     assert (tmp_path / "out" / "ceiling.csv").exists()
     assert not (home / "postgres").exists()
+
+
+def test_several_judges_have_a_column_and_each_the_numbers_of_its_own(tmp_path):
+    rows = [
+        label("1", ("P", True), ("Q", True)),
+        label("2", ("P", True), ("Q", False)),
+        label("3", ("P", False), ("Q", False), category="cluster:b"),
+    ]
+    first = [verdict("1", True), verdict("2", False), verdict("3", False)]
+    second = [verdict("1", False), verdict("2", True), verdict("4", True)]
+    (tmp_path / "alone").mkdir()
+    _, alone = run(tmp_path / "alone", rows, first)
+    paths = [write(tmp_path / f"{name}.jsonl", verdicts) for name, verdicts in (("one", first), ("two", second))]
+    out, stdout = tmp_path / "out", io.StringIO()
+    labels = write(tmp_path / LABELS, rows)
+    call_command("agreement_file", labels, judge=[str(paths[0]), f"other={paths[1]}"], out=out, stdout=stdout)
+    text = {path.stem: path.read_text("utf-8") for path in out.iterdir()}
+    tables = {name: list(csv.DictReader(io.StringIO(own))) for name, own in text.items()}
+    assert text["agreement"].startswith("judge,slice,n_pairs,")
+    for name in ("physicians", "ceiling"):
+        assert text[name] == (tmp_path / "alone" / "out" / f"{name}.csv").read_text("utf-8")
+    by_judge = rows_by_judge(tables["agreement"])
+    assert list(by_judge) == ["one", "other"]
+    assert by_judge["one"] == alone["agreement"]
+    # Met 3 of 6 labels; the second judge: item 1 wrong twice, item 2 right once, item 3 none, so wrong twice.
+    # F1 met 2·1/(2·1 + 1 + 2 + 2), where item 3 counts as met twice; F1 not met 0.
+    everything = by_judge["other"][0]
+    assert (everything["n_pairs"], everything["n_invalid"]) == ("6", "2")
+    assert float(everything["f1_met"]) == pytest.approx(2 / 7)
+    assert float(everything["f1_not_met"]) == 0
+    assert float(everything["mf1"]) == pytest.approx(1 / 7)
+    output = stdout.getvalue()
+    assert "one" in output and "other" in output and "physicians' ceiling" in output
+    assert "other: 1 of 3 items have no verdict" in output
+    assert "other: 1 verdicts are about items that the label file does not have." in output
+
+
+def test_judges_of_one_name_and_files_without_a_common_item_are_refused(tmp_path):
+    rows = [label("1", ("P", True), ("Q", True))]
+    labels, good = write(tmp_path / LABELS, rows), write(tmp_path / "a.jsonl", [verdict("1", True)])
+    (tmp_path / "b").mkdir()
+    same, other = (write(tmp_path / name, [verdict("9", True)]) for name in ("b/a.jsonl", "c.jsonl"))
+    for judges, words in (
+        ([str(good), str(same)], "Two judges are called “a”"),
+        ([f"x={good}", f"x={good}"], "Two judges are called “x”"),
+        ([str(good), str(other)], f"{other} is refused, nothing was written:"),
+        ([f"={good}"], "NAME=FILE"),
+        (["x="], "NAME=FILE"),
+        ([str(good), "gone=nowhere.jsonl"], "nowhere.jsonl cannot be read"),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command("agreement_file", labels, judge=judges, out=tmp_path / "out")
+        assert words in str(caught.value)
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_judge_file_with_an_equals_sign_in_its_name_is_that_file(tmp_path):
+    labels = write(tmp_path / LABELS, [label("1", ("P", True), ("Q", True))])
+    path = write(tmp_path / "t=0.jsonl", [verdict("1", True)])
+    call_command("agreement_file", labels, judge=[str(path)], out=tmp_path / "out", stdout=io.StringIO())
+    assert (tmp_path / "out" / "agreement.csv").read_text("utf-8").startswith("slice,")

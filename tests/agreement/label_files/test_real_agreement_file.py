@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from tests.agreement.label_files.test_agreement_file import rows_by_judge
+
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory) -> tuple[str, dict[str, list[dict[str, str]]]]:
@@ -152,3 +154,41 @@ def test_every_row_pair_by_pair(tables):
     assert physician_rows.keys() == physicians.keys()
     for place, row in physician_rows.items():
         same(row, physicians[place])
+
+
+def test_a_second_judge_with_flipped_verdicts(tables, tmp_path):
+    """The verdicts on the first 30 items turned round, as a second judge: MF1 by loops over the files alone."""
+    from sklearn.metrics import f1_score
+
+    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
+    items = [json.loads(line) for line in (folder / "meta_gold.jsonl").read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in (folder / "judge_labels.jsonl").read_text("utf-8").splitlines()]
+    flipped = [
+        {"item_id": row["item_id"], "criteria_met": row["criteria_met"] is not (place < 30)}
+        for place, row in enumerate(lines)
+    ]
+    second, out = tmp_path / "second.jsonl", tmp_path / "out"
+    second.write_text("".join(f"{json.dumps(row)}\n" for row in flipped), "utf-8")
+    call_command(
+        "agreement_file",
+        folder / "meta_gold.jsonl",
+        judge=[f"first={folder / 'judge_labels.jsonl'}", f"flipped={second}"],
+        out=out,
+        stdout=io.StringIO(),
+    )
+    rows = list(csv.DictReader(io.StringIO((out / "agreement.csv").read_text("utf-8"))))
+    own = rows_by_judge(rows)
+    assert own["first"] == tables[1]["agreement"]
+    verdict = {row["item_id"]: row["criteria_met"] for row in flipped}
+    pairs = [(met, verdict[item["item_id"]]) for item in items for met in item["binary_labels"]]
+    assert len(pairs) == 250
+    same(own["flipped"][0], pairs)
+    assert float(own["flipped"][0]["mf1"]) == pytest.approx(f1_score(*zip(*pairs, strict=True), average="macro"))
+    assert float(own["flipped"][0]["mf1"]) < float(own["first"][0]["mf1"])
+    # By hand: of the labels of the 30 turned items, right and wrong change places.
+    right = {
+        name: sum(met is given[item["item_id"]] for item in items for met in item["binary_labels"])
+        for name, given in (("first", {row["item_id"]: row["criteria_met"] for row in lines}), ("flipped", verdict))
+    }
+    for name, n in right.items():
+        assert float(own[name][0]["raw"]) == pytest.approx(n / 250)
