@@ -1,0 +1,1 @@
+"""What a benchmark consists of: its cases by every label, its conversations, its criteria, its responses."""
