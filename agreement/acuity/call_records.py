@@ -107,14 +107,15 @@ def _records(
             latencies[own, FORMATS[is_chat]].append(milliseconds)
     every = sorted({run for own in runs.values() for run in own})
     known = PipelineRun.objects.in_bulk(every)
-    paid = _paid(every)
-    prices = _prices(known.values())
+    paid = paid_answers(every)
+    prices = known_prices(known.values())
     return {
-        key: _record(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices) for key in runs
+        key: record_of(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices) for key in runs
     }
 
 
-def _paid(runs: Sequence[int]) -> dict[int, int]:
+def paid_answers(runs: Sequence[int]) -> dict[int, int]:
+    """How many answers each run, by its id, paid for itself."""
     with connection.cursor() as cursor:
         cursor.execute(_PAID, {"runs": list(runs)})
         return dict(cursor.fetchall())
@@ -128,7 +129,7 @@ def _price_of(run: PipelineRun) -> Price | None:
     return (price_in, price_out, str(run.config.get("currency", ""))) if price_in or price_out else None
 
 
-def _prices(runs: Any) -> dict[tuple[str, ...], Price]:
+def known_prices(runs: Any) -> dict[tuple[str, ...], Price]:
     """The newest price of what runs asked, endpoint and model, for runs that asked the same and have no prices."""
     prices: dict[tuple[str, ...], Price] = {}
     for run in sorted(runs, key=lambda run: (run.created_at, run.pk)):
@@ -138,9 +139,10 @@ def _prices(runs: Any) -> dict[tuple[str, ...], Price]:
     return prices
 
 
-def _record(
+def record_of(
     latencies: list[int], runs: Sequence[PipelineRun], paid: Mapping[int, int], prices: Mapping[tuple[str, ...], Price]
 ) -> CallRecord:
+    """What the answers of some runs took, by the latency of each (-1: unknown)."""
     own_prices = [_price_of(run) or (prices.get(tuple(run.asks)) if run.asks else None) for run in runs]
     record = CallRecord(
         n_answers=len(latencies),

@@ -24,8 +24,9 @@ from rubrics.models import Case, SourceLabel
 from rubrics.parsing.acuity_files import AcuityRecords
 from scoring.scores.sheet import labels_of_case
 
+DATASET = "dataset:"
 # Kinds that are no tags here, even where a case has a tag that begins so.
-_OF_LABELS = ("dataset:", "scheme:", "how:", "reference:")
+_OF_LABELS = (DATASET, "scheme:", "how:", "reference:")
 _LABELS = ("difficulty", "register", "language", "tags", "label_tags")
 
 
@@ -55,6 +56,17 @@ def slices_in_database(data: AcuityData, reference_set: ReferenceSet, subsets: I
     return _with(data, members)
 
 
+def datasets_in_database(data: AcuityData, reference_set: ReferenceSet) -> AcuityData:
+    """``data`` with the panel cases of each dataset of the set as slices (``dataset:NAME``), and with no others."""
+    number_of = {case: number for number, case in enumerate(data.cases) if case in data.panel}
+    keys = dict(Case.with_stubs.filter(benchmark=reference_set.benchmark_id).values_list("pk", "key"))
+    members: dict[str, list[int]] = {}
+    for name, pk in _of_labels(reference_set):
+        if name.startswith(DATASET) and (number := number_of.get(keys.get(pk, ""))) is not None:
+            members.setdefault(name, []).append(number)
+    return replace(data, slices={name: _mask(len(data.cases), sorted(members[name])) for name in sorted(members)})
+
+
 def slices_in_files(data: AcuityData, records: AcuityRecords) -> AcuityData:
     """``data`` with what files alone know: how a case was labelled, and its reference level."""
     members: dict[str, set[int]] = {}
@@ -79,7 +91,7 @@ def _of_labels(reference_set: ReferenceSet) -> Iterator[tuple[str, int]]:
     ).select_related("scheme")
     newest = {(row.case_id, row.dataset): row for row in rows.order_by("pk")}
     for (case, dataset), row in newest.items():
-        yield f"dataset:{dataset}", case
+        yield f"{DATASET}{dataset}", case
         yield f"scheme:{row.scheme}", case
         yield f"how:{row.how}", case
 

@@ -17,6 +17,7 @@ from agreement.acuity.readings import IMPORTED, AcuityData
 from agreement.acuity.tables import Aggregate
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
+from consilium.statistics.pareto import on_frontier
 from rubrics.parsing.acuity_files import ALL
 
 Row = dict[str, Any]
@@ -107,12 +108,9 @@ def _row(data: AcuityData, i: int, figures: Mapping[str, Any], record: CallRecor
 def _mark(rows: Sequence[Row], taken: str, column: str) -> None:
     """Mark each row that no other beats: none is as low in both, and lower in one. Rows that lack one stay unmarked."""
     known = [row for row in rows if row[taken] is not None and row["cost_all"] is not None]
-    for row in known:
-        own = row[taken], row["cost_all"]
-        row[column] = not any(
-            other[taken] <= own[0] and other["cost_all"] <= own[1] and (other[taken], other["cost_all"]) != own
-            for other in known
-        )
+    marks = on_frontier([row[taken] for row in known], [-row["cost_all"] for row in known])
+    for row, mark in zip(known, marks.tolist(), strict=True):
+        row[column] = mark
 
 
 def seconds(latencies: Sequence[int], share: float) -> float | None:

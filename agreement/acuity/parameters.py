@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from agreement.acuity.inputs import candidates_with_readings
 from agreement.acuity.level_judges import chosen_judge
-from agreement.reports.parameters import WrongParameters, chosen_subsets
+from agreement.reports.parameters import WrongParameters
 from annotation.models import ReferenceSet
 from consilium.statistics.triage_cost import EXPONENT, RATIO
 from rubrics.models import Benchmark
@@ -120,18 +120,6 @@ def chosen_boundary(parameters: Mapping[str, Any]) -> str:
             _("“boundary” must be one of: %(names)s.") % {"names": ", ".join(BOUNDARY)}, field="parameters.boundary"
         )
     return str(given)
-
-
-def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether there are figures by slice, and the named slices among them."""
-    given = parameters.get("slices", False)
-    if not isinstance(given, bool):
-        raise WrongParameters(_("“slices” must be true or false."), field="parameters.slices")
-    if not given:
-        if parameters.get("subsets"):
-            raise WrongParameters(_("“subsets” requires “slices”."), field="parameters.subsets")
-        return {"slices": False, "subsets": []}
-    return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
 
 
 def title_names(names: Sequence[str]) -> str:

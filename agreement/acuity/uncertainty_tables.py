@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.acuity.case_slices import DATASET
 from agreement.acuity.readings import AcuityData
-from agreement.acuity.tables import LOGPROBS, SAMPLES, STATED, Aggregate, case_confidences, weighed
+from agreement.acuity.tables import ALL, LOGPROBS, SAMPLES, STATED, Aggregate, case_confidences, weighed
 from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_agreement
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
@@ -57,16 +58,33 @@ PANEL_COLUMNS = (
     *("set", "n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_clear", "n_boundary", "n_ambiguous"),
     *("alpha_ordinal_single", "alpha_set", "note"),
 )
-TEXT_COLUMNS = ("candidate", "format", "set", "case", "level", "panel_status", "low", "high", "note", "source")
+# First all panel cases, then those of each dataset, and those of no dataset with an empty name.
+DATASET_COLUMNS = ("dataset", *PANEL_COLUMNS[1:])
+TEXT_COLUMNS = (
+    "candidate",
+    "format",
+    "set",
+    "case",
+    "level",
+    "panel_status",
+    "low",
+    "high",
+    "note",
+    "source",
+    "dataset",
+)
 
 
 @dataclass(frozen=True)
 class UncertaintyTables:
-    """Rows of ``uncertainty.csv``, ``uncertainty_cases.csv``, ``panel.csv`` and ``panel_cases.csv``."""
+    """Rows of ``uncertainty.csv``, ``uncertainty_cases.csv``, ``panel.csv``, ``panel_datasets.csv`` and
+    ``panel_cases.csv``.
+    """
 
     uncertainty: list[Row]
     cases: list[Row]
     panel: list[Row]
+    panel_datasets: list[Row]
     panel_cases: list[Row]
 
 
@@ -89,7 +107,8 @@ def uncertainty_tables(
     return UncertaintyTables(
         uncertainty=list(_summaries(data, cases)),
         cases=cases,
-        panel=[_panel_row(data, status)],
+        panel=[{"set": "panel", **_panel_row(data.panel, data.n_levels, status)}],
+        panel_datasets=list(_dataset_rows(data, status)),
         panel_cases=[_panel_case_row(data, votes, status[case]) for case, votes in data.panel.items()],
     )
 
@@ -269,15 +288,27 @@ def _mean(values: list[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _panel_row(data: AcuityData, status: dict[str, PanelStatus]) -> Row:
-    agreement = panel_agreement(data.panel.values(), data.n_levels)
+def _dataset_rows(data: AcuityData, status: Mapping[str, PanelStatus]) -> Iterator[Row]:
+    yield {"dataset": ALL, **_panel_row(data.panel, data.n_levels, status)}
+    rest = dict(data.panel)
+    for name, mask in data.slices.items():
+        if name.startswith(DATASET):
+            cases = [data.cases[number] for number in np.flatnonzero(mask).tolist()]
+            own = {case: data.panel[case] for case in cases}
+            yield {"dataset": name.removeprefix(DATASET), **_panel_row(own, data.n_levels, status)}
+            rest = {case: votes for case, votes in rest.items() if case not in own}
+    if rest and len(rest) < len(data.panel):
+        yield {"dataset": "", **_panel_row(rest, data.n_levels, status)}
+
+
+def _panel_row(panel: Mapping[str, PanelCase], n_levels: int, status: Mapping[str, PanelStatus]) -> Row:
+    agreement = panel_agreement(panel.values(), n_levels)
     reasons = {"alpha_ordinal_single": agreement.single, "alpha_set": agreement.sets}
-    held = list(status.values())
+    held = [status[case] for case in panel]
     return {
-        "set": "panel",
-        "n_cases": len(data.panel),
+        "n_cases": len(panel),
         "n_votes": agreement.n_votes,
-        "n_cannot_tell": sum(case.n_cannot_tell for case in data.panel.values()),
+        "n_cannot_tell": sum(case.n_cannot_tell for case in panel.values()),
         "n_boundary_votes": agreement.n_boundary_votes,
         "n_clear": held.count(PanelStatus.CLEAR),
         "n_boundary": held.count(PanelStatus.BOUNDARY),

@@ -27,7 +27,6 @@ from agreement.acuity.parameters import (
     chosen_gamma,
     chosen_ratio,
     chosen_series,
-    chosen_slices,
     reference_set_of,
     title_names,
     with_exponent,
@@ -46,6 +45,7 @@ from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import cost_in_words, headline, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
+from agreement.reports.parameters import chosen_slices
 from agreement.reports.sentences import counted, difference, listed
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result

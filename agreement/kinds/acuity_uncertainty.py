@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agreement.acuity.case_slices import datasets_in_database, slices_digest
 from agreement.acuity.inputs import AcuityInputs, read_inputs
 from agreement.acuity.level_judges import judge_methods
 from agreement.acuity.panel_inputs import panel_digest, with_panel
@@ -29,6 +30,7 @@ from agreement.acuity.routing_table import TEXT_COLUMNS as ROUTING_TEXT
 from agreement.acuity.tables import LOGPROBS, SAMPLES
 from agreement.acuity.uncertainty_tables import (
     CASE_COLUMNS,
+    DATASET_COLUMNS,
     PANEL_COLUMNS,
     SPREAD_COLUMNS,
     TEXT_COLUMNS,
@@ -39,6 +41,8 @@ from agreement.acuity.uncertainty_tables import (
 )
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
+from agreement.kinds.page_table import PageTable
+from agreement.kinds.scores_rows import rows_of
 from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
 from agreement.reports.numbers import Number, Tile, number
@@ -77,20 +81,21 @@ class UncertaintyForm(AcuityForm):
 
     def offer(self, benchmark: Benchmark) -> None:
         super().offer(benchmark)
-        with_votes = _sets_with_votes(benchmark)
+        with_votes = sets_with_votes(benchmark)
         field = self.fields["reference_set"]
         field.choices = [choice for choice in field.choices if choice[0] in with_votes]  # type: ignore[attr-defined]
         self.ready = self.ready and bool(with_votes)
 
 
-def _sets_with_votes(benchmark: Benchmark) -> set[int]:
+def sets_with_votes(benchmark: Benchmark) -> set[int]:
+    """The numbers of the reference sets that hold votes of physicians."""
     sets = ReferenceSet.objects.filter(benchmark=benchmark, items__votes__len__gt=0)
     return set(sets.order_by().values_list("number", flat=True).distinct())
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
-    if reference_set.number not in _sets_with_votes(benchmark):
+    if reference_set.number not in sets_with_votes(benchmark):
         raise WrongParameters(
             _("Reference set %(number)s contains no physicians’ votes.") % {"number": reference_set.number},
             field="parameters.reference_set",
@@ -102,10 +107,12 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def inputs_of(reference_set: ReferenceSet, candidates: Sequence[str], judge: str) -> AcuityInputs:
-    """Readings with the frozen votes, and the digest of both."""
+    """Readings with the frozen votes and the datasets of the cases, and the digest of all of them."""
     inputs = read_inputs(reference_set, candidates, judge=judge)
-    data = with_panel(inputs.data, reference_set)
-    return replace(inputs, data=data, digest=panel_digest(data, reference_set, inputs.digest))
+    data = datasets_in_database(with_panel(inputs.data, reference_set), reference_set)
+    # Without datasets the digest is that of reports from before there was a table of them.
+    own = f"{inputs.digest} {slices_digest(data)}" if data.slices else inputs.digest
+    return replace(inputs, data=data, digest=panel_digest(data, reference_set, own))
 
 
 def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: float, seed: int) -> list[OutTable]:
@@ -117,6 +124,7 @@ def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: f
         OutTable("uncertainty", UNCERTAINTY_COLUMNS, tables.uncertainty, TEXT_COLUMNS),
         OutTable("uncertainty_cases", CASE_COLUMNS, tables.cases, TEXT_COLUMNS),
         OutTable("panel", PANEL_COLUMNS, tables.panel, TEXT_COLUMNS),
+        OutTable("panel_datasets", DATASET_COLUMNS, tables.panel_datasets, TEXT_COLUMNS),
         OutTable("panel_cases", panel_case_columns(data), tables.panel_cases, TEXT_COLUMNS),
         OutTable("spread", SPREAD_COLUMNS, list(spread_rows(data, tables.cases)), TEXT_COLUMNS),
         OutTable("routing", ROUTING_COLUMNS, list(routing_rows(data, tables.cases, ratio=ratio)), ROUTING_TEXT),
@@ -193,6 +201,37 @@ def body(report: Report, sort: str) -> Context:
     return body_of_page(report, sort, "")
 
 
+def _datasets(rows: list[Row]) -> PageTable | None:
+    """All panel cases, and those of each dataset and of none; None where there is no dataset, or all are of one."""
+    whole, parts = rows[:1], rows[1:]
+    if not parts or (len(parts) == 1 and parts[0]["n_cases"] == whole[0]["n_cases"]):
+        return None
+    labels = [_("All panel cases"), *(row["dataset"] or _("No dataset") for row in parts)]
+    return PageTable(
+        "panel_datasets",
+        _("Panel cases by dataset"),
+        [
+            (_("Dataset"), False),
+            (_("Cases"), True),
+            (_("Clear"), True),
+            (_("Between two levels"), True),
+            (_("Ambiguous"), True),
+            (_("Ordinal alpha, single levels"), True),
+        ],
+        {
+            "": [
+                [
+                    label,
+                    *(f"{row[name]:,}" for name in ("n_cases", "n_clear", "n_boundary", "n_ambiguous")),
+                    number(row, "alpha_ordinal_single").cell,
+                ]
+                for label, row in zip(labels, rows, strict=True)
+            ]
+        },
+        remark=_("A case that is in several datasets is counted in each of them."),
+    )
+
+
 def body_of_page(report: Report, sort: str, page: str) -> Context:
     """The page with the ambiguous cases of one page of them, figure and table alike."""
     rows = table_of(report, "uncertainty").dicts()
@@ -225,6 +264,7 @@ def body_of_page(report: Report, sort: str, page: str) -> Context:
             _part(AMBIGUOUS, _("Ambiguous cases"), ambiguous),
             _part(PANEL, _("All panel cases"), [row for row in rows if row["set"] == PANEL]),
         ],
+        "datasets": _datasets(rows_of(report, "panel_datasets")),
         "n_ambiguous": panel["n_ambiguous"],
         "page_obj": page_obj,
         "spread": _figure_name(page_obj.number),

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,15 @@ from django.utils import timezone
 
 from agreement.kinds.acuity_uncertainty import finding
 from agreement.models import Report
+from agreement.replication import gaps
+from agreement.replication.checks import some_datasets
 from agreement.reports.parameters import WrongParameters
 from agreement.services import create_report, run
 from rubrics.models import Benchmark
 from tests.agreement.acuity.test_acuity_file import rows as rows_of_file
 from tests.agreement.acuity.test_acuity_file import run as run_file
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory
+from tests.regions import region_names
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -95,6 +97,65 @@ def test_every_table_is_that_of_the_files(report: Report, staff: Client, tmp_pat
         assert table(staff, report, name) == rows_of_file(tmp_path, name), name
 
 
+def labelled_panel(tmp_path: Path, *datasets: tuple[str, set[str]]) -> tuple[Report, Client]:
+    """The panel with labels of some of its cases, by dataset, and a dataset none of whose cases has votes."""
+    benchmark, client = BenchmarkFactory(slug="panel"), Client()
+    client.force_login(BenchmarkRoleFactory(benchmark=benchmark, role="researcher").user)
+    with (DATA / "readings.csv").open(encoding="utf-8") as file:
+        readings = list(csv.DictReader(file))
+    named = {case for _name, cases in datasets for case in cases}
+    parts = [(name, [{**row, "reference": "urgent-care"} for row in readings if row["case"] in cases])
+             for name, cases in datasets]  # fmt: skip
+    parts.append(("without-votes", [{**readings[0], "case": "elsewhere", "reference": "self-care"}]))
+    parts.append(("unlabelled", [row for row in readings if row["case"] not in named]))
+    for name, own in parts:
+        if not own:
+            continue
+        path = tmp_path / f"{name}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, own[0])
+            writer.writeheader()
+            writer.writerows(own)
+        command("import_acuity", path, "--benchmark", "panel", "--dataset", name)
+    command("import_votes", DATA / "votes.csv", "--benchmark", "panel", "--group", "Panel")
+    command("reference_set", "--benchmark", "panel")
+    report = create_report(benchmark=benchmark, kind=Report.Kind.ACUITY_UNCERTAINTY, parameters={}, at=timezone.now())
+    run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report, client
+
+
+FIRST, SECOND = ({f"case-{n:02d}" for n in numbers} for numbers in (range(1, 11), range(11, 21)))
+
+
+def test_the_panel_is_counted_by_the_datasets_of_its_labels(tmp_path: Path) -> None:
+    report, client = labelled_panel(tmp_path, ("first", FIRST), ("second", SECOND))
+    statuses = {row["case"]: row["panel_status"] for row in table(client, report, "panel_cases")}
+    rows = {row["dataset"]: row for row in table(client, report, "panel_datasets")}
+    assert list(rows) == ["all", "first", "second", ""]  # none of those without votes
+    rest = set(statuses) - FIRST - SECOND
+    assert len(rest) == 20
+    for name, cases in (("all", set(statuses)), ("first", FIRST), ("second", SECOND), ("", rest)):
+        own = [statuses[case] for case in cases]
+        counts = [len(own), *(own.count(status) for status in ("clear", "boundary", "ambiguous"))]
+        assert [int(rows[name][f"n_{n}"]) for n in ("cases", "clear", "boundary", "ambiguous")] == counts, name
+    (panel,) = table(client, report, "panel")
+    assert {**rows["all"], "set": "panel"} == {**panel, "dataset": "all"}
+    html = client.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
+    assert "Panel cases by dataset" in html and "No dataset" in html
+
+
+def test_a_panel_with_labels_of_other_cases_alone_has_no_datasets(tmp_path: Path) -> None:
+    report, client = labelled_panel(tmp_path)
+    rows = table(client, report, "panel_datasets")
+    assert [row["dataset"] for row in rows] == ["all"]
+    assert some_datasets([dict(row) for row in rows]) == [gaps.DATASETS]
+    report.tables.filter(name="panel_datasets").delete()  # as in a report from before there was the table
+    answer = client.get(f"/b/panel/acuity/{report.public_id}/")
+    assert answer.status_code == 200 and "Panel cases by dataset" not in answer.content.decode()
+
+
 def test_the_distributions_behind_it_are_those_of_the_panel(report: Report, staff: Client) -> None:
     cases: dict[str, Any] = json.loads((DATA / "expected.json").read_text("utf-8"))["cases"]
     spread: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
@@ -132,7 +193,7 @@ def test_it_says_which_candidates_are_alike_or_not_drawn(report: Report, staff: 
 
 def test_each_table_has_a_name_of_its_own(report: Report, staff: Client) -> None:
     page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
-    names = re.findall(r'role="region" aria-label="([^"]+)"', page)
+    names = region_names(page)
     assert len(names) >= 4 and len(set(names)) == len(names)
 
 
