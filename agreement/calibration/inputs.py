@@ -128,7 +128,7 @@ def read_inputs(
     own = Response.objects.filter(candidate=written, case__excluded_at=None)
     usable = own if include_aided else own.exclude(writing_mode=Response.WritingMode.AIDED)
     chosen = np.array(sorted(usable.values_list("pk", flat=True)), dtype=np.int64)
-    by_authors = _graded_by_authors(written, rater.label)
+    by_authors = graded_by_authors(written, rater.label)
     unknown = 0 if include_aided else own.filter(writing_mode=Response.WritingMode.UNKNOWN).count()
 
     modes = _modes(written)
@@ -205,7 +205,7 @@ def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
     return candidate
 
 
-def _graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:
+def graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:
     """Responses of the candidate graded in part or whole by a physician of the group who wrote any of its responses."""
     name = rater.removeprefix("group:").rpartition("@")[0]
     group = ExpertGroup.objects.get(benchmark_id=candidate.benchmark_id, name=name)

@@ -83,6 +83,7 @@ class Frame:
     candidate_ids: Index
     candidates: list[str]
     criterion_tags: dict[str, Index]
+    more: tuple[Slice, ...] = ()  # slices of cases that were asked for besides
 
     def response_places(self, ids: Index) -> Index:
         """Places of response ids; ValueError where one is not of this benchmark."""
@@ -103,7 +104,7 @@ class Frame:
 
     @cached_property
     def slices(self) -> list[Slice]:
-        """Slices that hold for all candidates alike: difficulties, registers, then the tags of case and criterion.
+        """Slices that hold for all candidates alike: difficulties, registers, the tags of case and criterion, `more`.
 
         A tag of a case and the same tag of another case's criteria are one slice.
         """
@@ -130,6 +131,7 @@ class Frame:
                 criteria = on_case[self.criterion_case]
                 criteria[self.criterion_tags[tag]] = True
             yield Slice(tag, on_case, criteria)
+        yield from self.more
 
     def described(self, response: Index, criterion: Index) -> str:
         """SHA-256 of the names and labels of everything that the given places (of responses, of criteria) touch."""
@@ -147,6 +149,10 @@ class Frame:
         for tag, members in sorted(self.criterion_tags.items()):
             touched = np.sort(self.criterion_ids[members[criteria[members]]])
             sha.update(tag.encode() + b"\0" + len(touched).to_bytes(8, "little") + touched.astype("<i8").tobytes())
+        behind = np.unique(self.response_case[responses])
+        for part in self.more:
+            keys = sorted(self.cases[place].key for place in behind[part.cases[behind]].tolist())
+            sha.update(json.dumps([part.name, keys]).encode())
         return sha.hexdigest()
 
     def selection(self, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
@@ -162,6 +168,10 @@ class Frame:
             named = [p for p in np.unique(response).tolist() if self.response_name(p) == rest]
             if named:
                 return np.isin(response, named)
+        if kind == "case":
+            named = [place for place, case in enumerate(self.cases) if case.key == rest]
+            if named:
+                return np.isin(self.response_case[response], named)
         part = {part.name: part for part in self.slices}.get(name)
         if part is None:
             return item_slices.selection(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agreement.counting.frame import Frame, read_frame
+from agreement.counting.frame import Frame, Slice, read_frame
 from agreement.counting.pairs import Pairs, chained, pair
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, windows
@@ -69,6 +69,14 @@ def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] =
     return sha.hexdigest()
 
 
+MoreSlices = Callable[[Frame], Iterable[Slice]]
+
+
+def no_more_slices(frame: Frame) -> Iterable[Slice]:
+    """Only the slices that every frame has."""
+    return ()
+
+
 class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
@@ -78,8 +86,11 @@ class PairReader:
     was read.
     """
 
-    def __init__(self, benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> None:
-        self.frame = read_frame(benchmark)
+    def __init__(
+        self, benchmark: Benchmark, rater_a: Rater, rater_b: Rater, *, more: MoreSlices = no_more_slices
+    ) -> None:
+        frame = read_frame(benchmark)
+        self.frame = replace(frame, more=tuple(more(frame)))
         self._raters = rater_a, rater_b
         self._faulty = faulty_pairs(benchmark)
         self._read = RatingsDigest(), RatingsDigest()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.counting.frame import Frame, Index
-from agreement.counting.inputs import WINDOW, PairReader
+from agreement.counting.inputs import WINDOW, MoreSlices, PairReader, no_more_slices
 from agreement.counting.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
 from rubrics.models import Benchmark
 from scoring.selectors.raters import Rater
@@ -77,9 +77,13 @@ def count(
     *,
     progress: Callable[[float], None] = lambda share: None,
     window: int = WINDOW,
+    more: MoreSlices = no_more_slices,
 ) -> Counted:
-    """Read both raters window by window and count their pairs; ``rater_a`` is the reference."""
-    reading = PairReader(benchmark, rater_a, rater_b)
+    """Read both raters window by window and count their pairs; ``rater_a`` is the reference.
+
+    ``more`` are slices besides those that every frame has.
+    """
+    reading = PairReader(benchmark, rater_a, rater_b, more=more)
     tallies = Tallies(reading.frame)
     for pairs, done in reading.parts(window):
         tallies.add(pairs)

@@ -21,6 +21,7 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.selectors.raters import Rater, groups_of_consensus, is_consensus
 
+Place = tuple[int, int]  # of a piece of a text: where it begins and ends
 _AGREE = (PairStatus.TP, PairStatus.TN)
 
 
@@ -208,6 +209,23 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
             verdicts = judge.verdicts().filter(response__in=shown).exclude(explanation="").order_by("run", "replicate")
             for response, criterion, outcome, explanation in verdicts.values_list(*fields):
                 yield response, criterion, side, Remark("judge", judge.judge_name, outcome, explanation), []
+
+
+Remarks = dict[tuple[int, int], list[Remark]]
+
+
+def remarks_of(benchmark: Benchmark, rater: Rater, shown: Sequence[Response]) -> tuple[Remarks, dict[int, list[Place]]]:
+    """What was written about the decisions of one rater, by response and criterion, each remark once; and by the id of
+    each response, the places in its text that were given as evidence.
+    """
+    remarks: Remarks = {}
+    spans: dict[int, list[Place]] = {response.pk: [] for response in shown}
+    for response, criterion, _side, remark, evidence in _remarks(benchmark, (rater, rater), shown):
+        own = remarks.setdefault((response, criterion), [])
+        if remark not in own:
+            own.append(remark)
+        spans[response] += evidence
+    return remarks, spans
 
 
 def _with_rulings(label: str) -> bool:

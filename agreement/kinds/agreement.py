@@ -6,25 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.counting import compare
-from agreement.counting.inputs import join
+from agreement.counting.inputs import MoreSlices, join, no_more_slices
 from agreement.counting.windows import count
-from agreement.forms import TwoRatersForm
+from agreement.forms import FIRST_LABELS, TwoRatersForm
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, row_label, split_broken, with_n
+from agreement.kinds.slice_menu import titles_of_named
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
-from agreement.reports.parameters import named_raters
+from agreement.reports.parameters import chosen_flag, chosen_slices, named_raters
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
+from agreement.scoreboard.case_sets import frame_slices
 from agreement.selectors.rater_choices import display_name, shown_name
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
@@ -61,8 +64,34 @@ _SHOWN = [coefficient for coefficient in COEFFICIENTS if coefficient.symbol]
 _NAMED = [coefficient for coefficient in COEFFICIENTS if coefficient.name and coefficient is not MACRO_F1]
 
 
+class AgreementForm(TwoRatersForm):
+    """Two raters, and which further slices there are."""
+
+    slices = forms.BooleanField(
+        label=gettext_lazy("Also by groups, languages and named slices"),
+        required=False,
+        help_text=gettext_lazy("Difficulties, registers and tags are always included."),
+    )
+    first_labels = forms.BooleanField(label=FIRST_LABELS.label, help_text=FIRST_LABELS.help_text, required=False)
+    field_order = ["rater_a", "rater_b", "slices", "first_labels", "interval", "seed"]
+
+
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return named_raters(benchmark, parameters, "rater_a", "rater_b")
+    further = chosen_slices(benchmark, parameters)
+    return {
+        **named_raters(benchmark, parameters, "rater_a", "rater_b"),
+        **(further if further["slices"] else {}),
+        **chosen_flag(parameters, "first_labels"),
+    }
+
+
+def _more(benchmark: Benchmark, given: Parameters) -> MoreSlices:
+    """The slices of a report besides those that every report has."""
+    slices, by_first_label = given.get("slices", False), given.get("first_labels", False)
+    if not slices and not by_first_label:
+        return no_more_slices
+    chosen: dict[str, Any] = {"slices": slices, "by_first_label": by_first_label, "subsets": given.get("subsets", ())}
+    return lambda frame: frame_slices(benchmark, frame, **chosen)
 
 
 def compute(
@@ -70,14 +99,21 @@ def compute(
     *,
     rater_a: str,
     rater_b: str,
+    slices: bool = False,
+    subsets: Sequence[str] = (),
+    first_labels: bool = False,
     rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Two raters on every slice; ``rater_a`` is the reference."""
+    """Two raters on every slice; ``rater_a`` is the reference.
+
+    ``slices``: by groups, languages and the named slices ``subsets`` too; ``first_labels``: by first labels.
+    """
+    more = _more(benchmark, {"slices": slices, "subsets": subsets, "first_labels": first_labels})
     raters = resolve_rater(benchmark, rater_a), resolve_rater(benchmark, rater_b)
     require_verdicts(*raters)
-    counted = count(benchmark, *raters, progress=lambda share: progress(0.7 * share))
+    counted = count(benchmark, *raters, progress=lambda share: progress(0.7 * share), more=more)
     by = judged_by(*raters)
     comparison = compare.compare_tallies(
         counted.tallies,
@@ -175,8 +211,15 @@ def body(report: Report, sort: str) -> Context:
         "mf1_valid": number(overall, "mf1_valid"),
         "coefficients": _SHOWN,
         "candidates": [_row(report, row) for row in candidates],
-        "slices": [_row(report, row) for row in table_of(report, "slices").dicts()],
+        "slices": _slice_rows(report),
     }
+
+
+def _slice_rows(report: Report) -> list[Context]:
+    """The rows of slices; a named slice is called by its title."""
+    titles = titles_of_named(report.benchmark) if report.parameters.get("subsets") else {}
+    rows = [_row(report, row) for row in table_of(report, "slices").dicts()]
+    return [{**row, "label": titles.get(row["slice"], row["label"])} for row in rows]
 
 
 def _row(report: Report, row: Row) -> Context:
@@ -266,7 +309,8 @@ def pairs(report: Report, side: str) -> Read:
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """The digest of what `compute` would read now."""
-    return count(benchmark, *(resolve_rater(benchmark, given[name]) for name in ("rater_a", "rater_b"))).digest
+    raters = (resolve_rater(benchmark, given[name]) for name in ("rater_a", "rater_b"))
+    return count(benchmark, *raters, more=_more(benchmark, given)).digest
 
 
 def methods(report: Report) -> list[str]:
@@ -294,11 +338,11 @@ def methods(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.AGREEMENT,
-    parameters=frozenset({"rater_a", "rater_b"}),
+    parameters=frozenset({"rater_a", "rater_b", "slices", "subsets", "first_labels"}),
     complete=complete,
     compute=compute,
     title=title,
-    form=TwoRatersForm,
+    form=AgreementForm,
     invitation=Invitation(
         gettext_lazy("Compare two raters"),
         gettext_lazy(

@@ -28,13 +28,20 @@ Read = tuple[tuple[str, str], Pairs, Frame, str]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a report. ``table`` names the stored table that holds its numbers."""
+    """A figure of a report. ``table`` names the stored table that holds its numbers.
+
+    Of the figures of one ``choice`` a page shows one at a time, in a menu that calls it ``option``. A figure with
+    ``is_on_request`` is drawn when it is chosen or its file is asked for, and is no part of the archive.
+    """
 
     name: str
     title: str
     caption: str
     table: str
     drawing: Drawing
+    choice: str = ""
+    option: str = ""
+    is_on_request: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,10 +70,11 @@ class Kind:
     ``complete`` checks the given parameters and fills in the others (`WrongParameters`, `UnknownRater`); ``compute``
     makes the tables from them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of
     decisions behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them
-    with their labels; by default the first). ``headline`` is the name of the kind's leading figure, and its number of
-    decimals; ``headline_unit`` is "%" for a share that its page shows in percent. ``methods`` are English sentences for
-    a paper. ``digest`` reads the inputs as they stand now and gives the digest that ``compute`` would: a report is
-    stale where it differs from its own. ``interval_rules`` are those that intervals of the kind can be made by.
+    with their labels; by default the first; ``sides_of`` where they differ from report to report). ``headline`` is the
+    name of the kind's leading figure, and its number of decimals; ``headline_unit`` is "%" for a share that its page
+    shows in percent. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and
+    gives the digest that ``compute`` would: a report is stale where it differs from its own. ``interval_rules`` are
+    those that intervals of the kind can be made by.
     """
 
     value: str
@@ -83,6 +91,7 @@ class Kind:
     headline_unit: str = ""
     pairs: Callable[[Report, str], Read] | None = None
     sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
+    sides_of: Callable[[Report], Mapping[str, _StrOrPromise]] | None = None
     methods: Callable[[Report], list[str]] = no_methods
     body_of_slice: Callable[[Report, str, str], Context] | None = None
     body_of_page: Callable[[Report, str, str], Context] | None = None

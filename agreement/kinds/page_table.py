@@ -18,7 +18,7 @@ class PageTable:
 
     ``columns`` are headings, each with whether it holds numbers; the first column heads its row. ``groups`` are rows
     under a heading, which may be empty. ``remark`` is a line below; ``empty`` is there in place of rows. ``addresses``
-    are those of pages, by the first cell of a row.
+    are those of pages, by the first cell of a row. A table of more than ``open_rows`` rows is folded up.
     """
 
     name: str
@@ -28,6 +28,17 @@ class PageTable:
     remark: str = ""
     empty: str = ""
     addresses: Mapping[str, str] = field(default_factory=dict)
+    open_rows: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the page shows."""
+        return sum(map(len, self.groups.values()))
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the page shows only how many rows there are, until the reader opens them."""
+        return self.open_rows is not None and self.n_rows > self.open_rows
 
     @property
     def cells(self) -> Iterator[tuple[str, list[tuple[str, list[tuple[str, bool]]]]]]:

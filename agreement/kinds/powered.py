@@ -160,7 +160,7 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     }
 
 
-def measure_name(measure: str, k: int) -> str:
+def measure_name(measure: str, k: int | None) -> str:
     """A measure as pages and figures call it."""
     return {"rubric_score": _("Rubric score"), "rubric_accuracy": _("Rubric Accuracy"), "cacs_at_k": f"CACS@{k}"}[
         measure

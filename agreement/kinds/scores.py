@@ -7,35 +7,39 @@ from contextlib import suppress
 from typing import Any
 
 from django import forms
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.counting.frame import read_frame
 from agreement.counting.pairs import Pairs, pair
-from agreement.forms import ReportForm, choose, grouped
+from agreement.forms import FIRST_LABELS, ReportForm, choose, grouped
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
+from agreement.kinds.scores_cases import MAX_CASES
 from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import Report
 from agreement.reports import sentences
-from agreement.reports.parameters import WrongParameters, checked_k, chosen_subsets, named_raters
+from agreement.reports.parameters import WrongParameters, checked_k, chosen_flag, chosen_subsets, named_raters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from consilium.core.errors import DomainError
+from consilium.figures.interval_lines import MAX_LINES
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
-from rubrics.models import Benchmark, Response, Rubric, RubricItem
+from consilium.statistics.length_adjustment import DEFAULT_ADJUSTMENT
+from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
 # How many other raters the ranks are compared with: by default, and at most.
 USUAL_OTHERS = 4
 MAX_OTHER_RATERS = 8
+LARGEST_CENTRE, LARGEST_PENALTY = 1_000_000, 1
 
 
 class ScoresForm(ReportForm):
@@ -49,7 +53,52 @@ class ScoresForm(ReportForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("Do other graders rank the candidates in the same order?"),
     )
-    field_order = ["rater", "k", "also", "interval", "seed"]
+    first_labels = forms.BooleanField(
+        label=FIRST_LABELS.label,
+        help_text=FIRST_LABELS.help_text,
+        required=False,
+    )
+    subset_axes = forms.BooleanField(
+        label=gettext_lazy("Also axes within named slices"),
+        help_text=gettext_lazy("For example, how well the hardest cases are answered on each axis."),
+        required=False,
+    )
+    show = forms.MultipleChoiceField(
+        label=gettext_lazy("Candidates in line figures"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy(
+            "Up to six. If you choose none, the candidates with the highest rubric scores are drawn; tables have all."
+        ),
+    )
+    cases = forms.CharField(
+        label=gettext_lazy("Cases in figures of single cases"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy(
+            "Short names of up to 12 cases, each on its own line. The hardest and the most varied cases are drawn in "
+            "any case."
+        ),
+    )
+    length_centre = forms.FloatField(
+        label=gettext_lazy("Centre of the length adjustment, in characters"),
+        min_value=0,
+        max_value=LARGEST_CENTRE,
+        initial=DEFAULT_ADJUSTMENT.centre,
+        required=False,
+    )
+    length_penalty = forms.FloatField(
+        label=gettext_lazy("Penalty for 500 characters more"),
+        min_value=0,
+        max_value=LARGEST_PENALTY,
+        initial=DEFAULT_ADJUSTMENT.penalty,
+        required=False,
+        help_text=gettext_lazy("HealthBench Professional deducts 0.0147 for each 500 characters beyond 2,000."),
+    )
+    field_order = [
+        *("rater", "k", "also", "first_labels", "subset_axes", "show", "cases", "length_centre", "length_penalty"),
+        *("interval", "seed"),
+    ]
 
     def offer(self, benchmark: Benchmark) -> None:
         rater_offers = rater_choices(benchmark)
@@ -59,10 +108,16 @@ class ScoresForm(ReportForm):
         self.fields["k"].initial = k
         self.fields["k"].help_text = " ".join([source, *short_of(benchmark, k)])
         choose(self, "also", [(offer.rater, offer.choice) for offer in others_on_offer(benchmark)])
+        originals = Candidate.objects.filter(benchmark=benchmark).exclude(kind=Candidate.Kind.DERIVED)
+        choose(self, "show", [(name, name) for name in originals.order_by("name").values_list("name", flat=True)])
         first = rater_offers[0].rater if rater_offers else ""
         self.fields["also"].initial = [
             offer.rater for offer in others_on_offer(benchmark)[: USUAL_OTHERS + 1] if offer.rater != first
         ][:USUAL_OTHERS]
+
+    def parameters(self) -> dict[str, Any]:
+        given = super().parameters()
+        return {**given, "cases": [key for line in given["cases"].splitlines() if (key := line.strip())]}
 
 
 def short_of(benchmark: Benchmark, k: int) -> list[str]:
@@ -104,7 +159,48 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         "k": k,
         "also": _others(benchmark, parameters.get("also"), own["rater"]),
         "subsets": chosen_subsets(benchmark, parameters.get("subsets")),
+        **chosen_flag(parameters, "first_labels"),
+        **chosen_flag(parameters, "subset_axes"),
+        "show": _named(
+            parameters.get("show"),
+            "show",
+            MAX_LINES,
+            Candidate.objects.filter(benchmark=benchmark).exclude(kind=Candidate.Kind.DERIVED),
+            "name",
+        ),
+        "cases": _named(parameters.get("cases"), "cases", MAX_CASES, Case.objects.filter(benchmark=benchmark), "key"),
+        "length_centre": _number(parameters, "length_centre", DEFAULT_ADJUSTMENT.centre, LARGEST_CENTRE),
+        "length_penalty": _number(parameters, "length_penalty", DEFAULT_ADJUSTMENT.penalty, LARGEST_PENALTY),
     }
+
+
+def _named(given: Any, parameter: str, most: int, rows: QuerySet[Any], column: str) -> list[str]:
+    """What figures are to show, by the names that ``column`` of ``rows`` has; empty where nothing was named."""
+    where = f"parameters.{parameter}"
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise WrongParameters(_("“%(name)s” must be a list of names.") % {"name": parameter}, field=where)
+    names = list(dict.fromkeys(given))
+    if len(names) > most:
+        raise WrongParameters(_("“%(name)s”: choose at most %(n)s.") % {"name": parameter, "n": most}, field=where)
+    known = set(rows.filter(**{f"{column}__in": names}).values_list(column, flat=True))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        facts = {"name": parameter, "unknown": ", ".join(unknown)}
+        raise WrongParameters(_("“%(name)s”: not in this benchmark: %(unknown)s.") % facts, field=where)
+    return names
+
+
+def _number(parameters: Mapping[str, Any], name: str, default: float, largest: float) -> float:
+    """A number from 0 to ``largest``; the default where it is not given."""
+    given = parameters.get(name)
+    if given is None:
+        return default
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= largest:
+        message = _("“%(name)s” must be a number from 0 to %(largest)s.") % {"name": name, "largest": f"{largest:,}"}
+        raise WrongParameters(message, field=f"parameters.{name}")
+    return float(given)
 
 
 def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
@@ -234,6 +330,13 @@ def _further(report: Report) -> list[str]:
         "Spearman, and Pearson of the residuals of both after least squares on candidate and case dummies "
         "(Zheng et al. 2026).",
     ]
+    if "length_centre" in facts:
+        paragraphs.append(
+            f"The length-adjusted score of a response is its rubric score less {facts['length_penalty']:g} · "
+            f"(characters − {facts['length_centre']:,g}) / 500, characters in code points; shorter responses gain. "
+            "That of a candidate is the mean over its responses, clipped to the range from 0 to 1 (Soskin Hicks et "
+            "al. 2026)."
+        )
     if facts["also"]:
         others = sentences.listed(rater_in_words(label) for label in facts["also"])
         paragraphs.append(
@@ -248,7 +351,12 @@ def _further(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.SCORES,
-    parameters=frozenset({"rater", "k", "also", "subsets"}),
+    parameters=frozenset(
+        {
+            *("rater", "k", "also", "subsets", "first_labels", "subset_axes", "show", "cases"),
+            *("length_centre", "length_penalty"),
+        }
+    ),
     complete=complete,
     compute=compute,
     title=title,

@@ -8,37 +8,22 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
+from agreement.kinds.scores_cases import case_figures
+from agreement.kinds.scores_lines import difficulty_figures, worst_figure
+from agreement.kinds.scores_rows import DIGITS, LIMITS, evidence_url, measure_words, rows_of, short
+from agreement.kinds.scores_values import value_figures
 from agreement.models import Report
-from agreement.reports.links import pairs_url
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
-from agreement.scoreboard.case_sets import OF_CANDIDATE
 from agreement.selectors.rater_choices import shown_name
 from consilium.figures import charts
 from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.slope import Ranked, slope
 from consilium.figures.style import Palette
+from scoring.scores.sheet import OVERALL
 
 MAX_SLOPES = 4
 FEW_RESPONSES = 10  # a candidate with fewer gets a remark beside its rank
-
-
-def rows_of(report: Report, name: str) -> list[Row]:
-    """The rows of a table; none where the report is older than it."""
-    try:
-        return table_of(report, name).dicts()
-    except KeyError:
-        return []
-
-
-def evidence_url(report: Report, candidate: str, part: str = "") -> str:
-    """The decisions behind a candidate's figures, in one slice or in all."""
-    return pairs_url(report, f"{part}{OF_CANDIDATE}{candidate}" if part else f"candidate:{candidate}")
-
-
-def short(part: str) -> str:
-    """A slice without the kind of slice that it is."""
-    return part.partition(":")[2] or part
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -47,6 +32,11 @@ def figures(report: Report) -> Iterator[Figure]:
     yield from _registers(report)
     yield from _slopes(report)
     yield from _length(report)
+    yield from _adjusted(report)
+    yield from worst_figure(report)
+    yield from difficulty_figures(report)
+    yield from value_figures(report)
+    yield from case_figures(report)
 
 
 def ends_of(rows: Sequence[Row], name: str) -> dict[str, tuple[float, float]]:
@@ -242,32 +232,96 @@ class _Slope:
 
 
 def _length(report: Report) -> Iterator[Figure]:
-    accuracy = {row["candidate"]: row["rubric_accuracy"] for row in table_of(report, "scoreboard").dicts()}
-    rows = [row for row in rows_of(report, "length") if row["slice"] != "all"]
-    dots = [
-        (name, row["mean_length"], accuracy.get(name), evidence_url(report, name))
-        for row in rows
-        for name in [row["slice"].removeprefix("candidate:")]
-    ]
-    if not any(y is not None for _name, _x, y, _href in dots):
-        return
-    longest = max(x for _name, x, _y, _href in dots)
+    """Two scores against length. The first that has values is drawn ahead, the other when the menu asks for it.
 
-    def drawing(palette: Palette) -> object:
+    A report from before there was a length-adjusted score has no mean length of the scored responses alone.
+    """
+    length = {
+        row["slice"].removeprefix("candidate:"): row["mean_length"]
+        for row in rows_of(report, "length")
+        if row["slice"] != "all"
+    }
+    board = [{**row, "mean_length": length.get(row["candidate"])} for row in rows_of(report, "scoreboard")]
+    adjusted = [row for row in rows_of(report, "length_adjusted") if row["slice"] == OVERALL]
+    words = measure_words(report)
+    is_first = True
+    for name, measure, heading, table, rows in (
+        ("length", "rubric_accuracy", _("Length and partial credit"), "length", board),
+        ("length-rubric_score", "rubric_score", _("Length and rubric score"), "length_adjusted", adjusted),
+    ):
+        given = [row for row in rows if row[measure] is not None and row["mean_length"] is not None]
+        if not given:
+            continue
+        yield Figure(
+            name,
+            heading,
+            _("Each dot is a candidate. Lines, where there are any, are 95% intervals over cases."),
+            table,
+            _AgainstLength(report, given, measure),
+            choice="length",
+            option=words[measure],
+            is_on_request=not is_first,
+        )
+        is_first = False
+
+
+class _AgainstLength:
+    """A dot for each candidate, waiting for its colours."""
+
+    def __init__(self, report: Report, rows: Sequence[Row], measure: str) -> None:
+        self.report, self.rows, self.measure = report, rows, measure
+
+    def __call__(self, palette: Palette) -> object:
+        label = measure_words(self.report)[self.measure]
         return charts.scatter(
-            dots,
+            [
+                (row["candidate"], row["mean_length"], row[self.measure], evidence_url(self.report, row["candidate"]))
+                for row in self.rows
+            ],
             palette,
             x_title=_("mean length of a response, characters"),
-            y_title=_("Rubric Accuracy"),
-            description=_("Rubric Accuracy against the mean length of responses, with one dot per candidate."),
-            x_limits=(0.0, 1.2 * longest),
-            y_ends=ends_of(table_of(report, "scoreboard").dicts(), "rubric_accuracy"),
+            y_title=label,
+            description=_("%(measure)s against the mean length of responses, with one dot per candidate.")
+            % {"measure": label},
+            limits=LIMITS[self.measure],
+            x_limits=(0.0, 1.2 * max(row["mean_length"] for row in self.rows)),
+            y_ends=ends_of(self.rows, self.measure),
+            y_digits=DIGITS[self.measure],
+        )
+
+
+def _adjusted(report: Report) -> Iterator[Figure]:
+    rows = [row for row in rows_of(report, "length_adjusted") if row["slice"] == OVERALL]
+    rows.sort(key=lambda row: (row["length_adjusted"] is None, -(row["length_adjusted"] or 0), row["candidate"]))
+    if not any(row["length_adjusted"] is not None for row in rows):
+        return
+    names = {"rubric_score": _("Rubric score"), "length_adjusted": _("Length-adjusted score")}
+    points = [
+        charts.Point(
+            row["candidate"],
+            row[key],
+            row[f"{key}_low"],
+            row[f"{key}_high"],
+            series=name,
+            href=evidence_url(report, row["candidate"]),
+        )
+        for row in rows
+        for key, name in names.items()
+    ]
+
+    def drawing(palette: Palette) -> object:
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=_("Rubric score"),
+            description=_("The rubric score of each candidate and its length-adjusted score, with 95% intervals."),
+            colours=(palette.series[4], palette.series[0]),
         )
 
     yield Figure(
-        "length",
-        _("Length and partial credit"),
-        _("Each dot is a candidate; the table gives the correlations over single responses."),
-        "length",
+        "length_adjusted",
+        _("Score and length-adjusted score"),
+        _("With 95% intervals over cases. Long responses lose, short ones gain."),
+        "length_adjusted",
         drawing,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.utils.translation import ngettext
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
 from agreement.kinds.powered import powered_number
-from agreement.kinds.scores_figures import evidence_url, rows_of, short
+from agreement.kinds.scores_rows import evidence_url, labels_of, measure_words, rows_of, short
 from agreement.kinds.shared import row_label
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
@@ -32,6 +33,7 @@ from scoring.scores.sheet import OVERALL
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front reverses the order.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
+PAIRS_ON_PAGE = 5
 
 
 def body(report: Report, sort: str) -> Context:
@@ -44,6 +46,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
     facts = report.result["facts"]
     names = facts.get("slices", [OVERALL])
     part = part if part in names else OVERALL
+    titles = _titles(report, names)
     board = _board(report, sort, part)
     effective = effective_cases(board["scoreboard"])
     return {
@@ -56,21 +59,30 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         # None for a report that is older than the count.
         "n_faulty": sum(row.get("n_faulty") or 0 for row in board["scoreboard"]),
         "part": part,
-        "part_label": "" if part == OVERALL else slice_label(part, _titles(report)),
-        "menu": slice_menu(names, part, _titles(report), whole=OVERALL),
+        "part_label": "" if part == OVERALL else slice_label(part, titles),
+        "menu": slice_menu(names, part, titles, whole=OVERALL),
         "threshold": threshold_in_force(report.benchmark),
         "families": _families(report),
         "registers": _registers(report),
+        "difficulty": _difficulty(report),
+        "both_sides": rows_of(report, "both_sides")[:PAIRS_ON_PAGE],
+        "n_both_sides": len(rows_of(report, "both_sides")),
         "counts": _counts(report),
         "length": _lengths(report),
+        "adjusted": _adjusted(report, part),
+        # None for a report that is older than the length-adjusted score.
+        "adjustment": {name: facts[name] for name in ("length_centre", "length_penalty")}
+        if "length_centre" in facts
+        else None,
         "robustness": _robustness(report),
         "group_names": " · ".join(shown_name(report.benchmark, group) for group in facts.get("groups", [])),
     }
 
 
-def _titles(report: Report) -> dict[str, str]:
-    """Titles of the slices whose title is not their tag."""
-    return {CONSENSUS_TAG: _("Consensus criteria, as in HealthBench Consensus"), **titles_of_named(report.benchmark)}
+def _titles(report: Report, names: Iterable[str]) -> dict[str, str]:
+    """Titles of those of the slices ``names`` whose title is not their tag."""
+    consensus = {CONSENSUS_TAG: _("Consensus criteria, as in HealthBench Consensus")}
+    return consensus | titles_of_named(report.benchmark, names)
 
 
 def _board(report: Report, sort: str, part: str) -> Context:
@@ -269,6 +281,37 @@ def _registers(report: Report) -> list[Row]:
     ]
 
 
+def _difficulty(report: Report) -> Context | None:
+    """Each figure on the easiest and the hardest cases, and the fall from one to the other."""
+    rows = rows_of(report, "difficulty")
+    if not rows:
+        return None
+    words, units = measure_words(report), {"pass_at_k": 100.0}
+    names = labels_of("difficulty", [f"difficulty:{rows[0][end]}" for end in ("easiest", "hardest")])
+    return {
+        "easiest": names[f"difficulty:{rows[0]['easiest']}"],
+        "hardest": names[f"difficulty:{rows[0]['hardest']}"],
+        "rows": [
+            {
+                **row,
+                "url": evidence_url(report, row["candidate"]),
+                "label": words[row["measure"]],
+                "numbers": [
+                    number(
+                        row,
+                        name,
+                        digits=3 if row["measure"] == "rubric_score" else 1,
+                        scale=units.get(row["measure"], 1.0),
+                        unit="%" if row["measure"] in units else "",
+                    )
+                    for name in ("value_easiest", "value_hardest", "drop")
+                ],
+            }
+            for row in rows
+        ],
+    }
+
+
 def _three(row: Row, name: str, digits: int) -> tuple[Number, Number, Number]:
     """Lay, professional, and the one less the other."""
     ends = ("lay", "professional", "difference")
@@ -316,6 +359,25 @@ def _lengths(report: Report) -> list[Context]:
             "numbers": [number(row, name, digits=2) for name in names],
         }
         for row in rows_of(report, "length")
+    ]
+
+
+def _adjusted(report: Report, part: str) -> list[Context]:
+    """The length-adjusted scores of a slice, the best first; none of a slice of criteria."""
+    rows = [row for row in rows_of(report, "length_adjusted") if row["slice"] == part]
+    rows.sort(key=lambda row: (row["length_adjusted"] is None, -(row["length_adjusted"] or 0), row["candidate"]))
+    return [
+        {
+            **row,
+            "url": evidence_url(report, row["candidate"], "" if part == OVERALL else part),
+            "mean": number({"mean_length": row["mean_length"], "note": ""}, "mean_length", digits=0),
+            "score": number(row, "rubric_score"),
+            "adjusted": number(row, "length_adjusted"),
+            "rank": number(row, "rubric_score_rank", digits=0),
+            "adjusted_rank": number(row, "length_adjusted_rank", digits=0),
+            "change": Number(row["rank_change"], digits=0, signed=True).shown if row["rank_change"] else "–",
+        }
+        for row in rows
     ]
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agreement.kinds.scores_figures import short
-from agreement.scoreboard.case_sets import SUBSET, named_slices
+from agreement.kinds.scores_rows import short
+from agreement.scoreboard.case_sets import SUBSET, named_slices, parts_of
 from rubrics.models import Benchmark, HowMapped
 from rubrics.slice_words import KINDS, value_words
 
 # Kinds of slices in the order of the menu; others, such as a benchmark's own tags, come after them by name.
 _MENU = (
-    *("level", "subset", "reference", "dataset", "scheme", "how", "register", "difficulty", "language"),
+    *("level", "subset", "subset_axis", "reference", "dataset", "scheme", "how", "register", "difficulty", "language"),
     *("task_group", "specialty_group", "task", "theme", "specialty"),
+    *("task_group_first", "specialty_group_first", "task_first", "specialty_first"),
 )
 
 
@@ -60,9 +61,14 @@ def slice_menu(
     return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
 
 
-def titles_of_named(benchmark: Benchmark) -> dict[str, str]:
-    """The titles of the named slices that are on offer."""
-    return {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(benchmark)}
+def titles_of_named(benchmark: Benchmark, names: Iterable[str] = ()) -> dict[str, str]:
+    """The titles of the named slices that are on offer, and of the axes within them among the slices ``names``."""
+    titles = {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(benchmark)}
+    for name in names:
+        subset, axis = parts_of(name)
+        if subset in titles:
+            titles[name] = f"{titles[subset]} · {_value('axis', axis)}"
+    return titles
 
 
 def slice_label(part: str, titles: Mapping[str, str]) -> str:

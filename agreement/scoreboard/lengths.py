@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.reports.tables import Row
-from consilium.core.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.intervals import CaseJackknife
 from consilium.statistics.length_control import length_control
-from rubrics.models import Benchmark
 from scoring.scores.scored import Scored
 
 SCORES = ("hits", "cacs")
@@ -27,17 +25,6 @@ COLUMNS = (
     "note",
 )
 TEXT = ("slice", "note")
-_LENGTHS = """
-    SELECT r.id::int8, char_length(r.text)::int8
-    FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
-    WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
-"""
-
-
-def read_lengths(benchmark: Benchmark, response_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The length in code points of each of some responses of ``benchmark``, whose ids are in ascending order."""
-    columns = copy_columns(_LENGTHS, {"benchmark": benchmark.pk}, types={"id": "int8", "length": "int8"})
-    return np.asarray(columns["length"][np.searchsorted(columns["id"], response_ids)], dtype=np.int64)
 
 
 def length_rows(scored: Scored, lengths: NDArray[np.int64]) -> list[Row]:

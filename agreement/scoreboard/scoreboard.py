@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
-from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
-from consilium.statistics.worst_at_k import worst_at_k
-from scoring.scores.score_columns import CLIP, FIGURES, ScoreFigures
+from rubrics.models import Difficulty
+from scoring.scores.score_columns import FIGURES, ScoreFigures
 from scoring.scores.score_tables import SCOREBOARD_COLUMNS
 from scoring.scores.scored import Scored
 from scoring.scores.sheet import Slice
+from scoring.scores.worst import worst_figures
 
 RANKED = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k")
 ENDS = ("", "_low", "_high")
@@ -64,6 +64,19 @@ REGISTER_COLUMNS = (
     "note",
     *(f"{name}_difference_effective" for name in FIGURES),
 )
+# Kinds of slices of which every value is in a table by itself, so that it can be drawn.
+VALUE_KINDS = ("theme", "task", "specialty", "axis", "task_group", "specialty_group", "subset_axis", "difficulty")
+VALUE_COLUMNS = (
+    *("kind", "slice", "candidate", "measure", "value", "low", "high", "effective", "n", "n_cases", "k", "note"),
+)
+VALUE_TEXT = ("kind", "slice", "candidate", "measure", "note")
+# From the easiest to the hardest, as cases are labelled.
+DIFFICULTIES = tuple(Difficulty.values)
+DIFFICULTY_COLUMNS = (
+    *("candidate", "measure", "easiest", "hardest", "n_easiest", "n_hardest", "n_cases_easiest", "n_cases_hardest"),
+    *("value_easiest", "value_hardest", *(f"drop{end}" for end in ENDS), "drop_effective", "note"),
+)
+DIFFICULTY_TEXT = ("candidate", "measure", "easiest", "hardest", "note")
 # Pass@k is a share; beside figures from 0 to 100 it is taken times 100.
 SCALES = {"rubric_score": 1.0, "rubric_accuracy": 1.0, "pass_at_k": 100.0, "cacs_at_k": 1.0}
 
@@ -77,13 +90,15 @@ class Scoreboard:
     families: list[Row]
     family_kind: str  # empty where the benchmark has no two families
     registers: list[Row]
+    values: list[Row]
+    difficulty: list[Row]
     worst_k: int
 
 
 def make_scoreboard(scored: Scored) -> Scoreboard:
     """The whole scoreboard, from scores with an interval rule."""
     if not scored.names:
-        return Scoreboard([], [], [], "", [], 1)
+        return Scoreboard([], [], [], "", [], [], [], 1)
     board = _Board(scored)
     kind, families = _families(scored.slices)
     registers = {
@@ -97,6 +112,8 @@ def make_scoreboard(scored: Scored) -> Scoreboard:
         families=[row for place in families for row in board.family_rows(place)],
         family_kind=kind,
         registers=board.register_rows(registers) if len(registers) == len(REGISTERS) else [],
+        values=[row for kind in VALUE_KINDS for row in board.value_rows(kind)],
+        difficulty=board.difficulty_rows(),
         worst_k=board.worst_k,
     )
 
@@ -119,7 +136,7 @@ class _Board:
         self.worst_k = _worst_k(scored)
         self.figures_by_name: dict[str, ScoreFigures] = {
             **scored.columns.figures_by_name,
-            "worst_at_k": _worst(scored, self.worst_k),
+            "worst_at_k": worst_figures(scored, self.worst_k),
         }
         self.gaps = {
             name: self._differences(("rubric_accuracy", slice(None)), (other, slice(None)))
@@ -230,6 +247,73 @@ class _Board:
             rows.append(row)
         return rows
 
+    def value_rows(self, kind: str) -> list[Row]:
+        """`VALUE_COLUMNS` of the slices of one kind: each figure of each candidate, also where it is undefined."""
+        columns = self.scored.columns
+        rows = []
+        for place in self._places(kind):
+            for candidate in self.scored.order:
+                column = place * self.n_candidates + candidate
+                for name in FIGURES:
+                    figure = self.figures_by_name[name].figures[column]
+                    rows.append(
+                        {
+                            "kind": kind,
+                            "slice": self.scored.slices[place].name,
+                            "candidate": self.scored.names[candidate],
+                            "measure": name,
+                            "value": figure.value,
+                            "low": figure.low,
+                            "high": figure.high,
+                            "effective": figure.effective,
+                            "n": columns.behind(name, column),
+                            "n_cases": self._cases(name, column),
+                            "k": self.scored.k,
+                            "note": columns.remark(name, column) if columns.present[column] else Reason.NO_RESPONSES(),
+                        }
+                    )
+        return rows
+
+    def _places(self, kind: str) -> list[int]:
+        """The places of the slices of a kind in the order of their names; difficulties from the easiest on."""
+        place_by_value = {
+            part.name.removeprefix(f"{kind}:"): place
+            for place, part in enumerate(self.scored.slices)
+            if part.name.startswith(f"{kind}:")
+        }
+        values = DIFFICULTIES if kind == "difficulty" else sorted(place_by_value)
+        return [place_by_value[value] for value in values if value in place_by_value]
+
+    def difficulty_rows(self) -> list[Row]:
+        """`DIFFICULTY_COLUMNS`: each figure on the easiest cases less that on the hardest. They are different cases."""
+        places = self._places("difficulty")
+        if len(places) < 2:
+            return []
+        starts = {end: place * self.n_candidates for end, place in (("easiest", places[0]), ("hardest", places[-1]))}
+        own = {end: slice(start, start + self.n_candidates) for end, start in starts.items()}
+        rows = []
+        for candidate in self.scored.order:
+            columns = {end: start + candidate for end, start in starts.items()}
+            if not any(self.scored.columns.present[column] for column in columns.values()):
+                continue
+            for name in FIGURES:
+                row: Row = {"candidate": self.scored.names[candidate], "measure": name}
+                for end, column in columns.items():
+                    row[end] = self.scored.slices[column // self.n_candidates].name.removeprefix("difficulty:")
+                    row[f"n_{end}"] = self.scored.columns.behind(name, column)
+                    row[f"n_cases_{end}"] = self._cases(name, column)
+                    row[f"value_{end}"] = self.figures_by_name[name].figures[column].value
+                rows.append(row)
+        drops = {
+            name: self._differences((name, own["easiest"]), (name, own["hardest"]), scaled=False) for name in FIGURES
+        }
+        place_of = {name: candidate for candidate, name in enumerate(self.scored.names)}
+        for row in rows:
+            figure = drops[row["measure"]][place_of[row["candidate"]]]
+            _put(row, {"drop": figure})
+            row["note"] = figure.note
+        return rows
+
     def _cases(self, name: str, column: int) -> int:
         return int(self.figures_by_name[name].n_cases[column])
 
@@ -258,31 +342,6 @@ def _worst_k(scored: Scored) -> int:
     most = counts.reshape(len(sheet.candidate_ids), len(sheet.case_ids)).max(axis=1)
     # A candidate without any score does not prevent the comparison of the others.
     return max(1, int(most[most > 0].min())) if (most > 0).any() else 1
-
-
-def _worst(scored: Scored, k: int) -> ScoreFigures:
-    """Worst-at-k of every column: the mean over cases of the expected minimum of k samples, clipped.
-
-    It lies above the mean over the same cases of the least rubric score that any response to each could have.
-    """
-    sheet, grid = scored.sheet, scored.grid
-    n_candidates, n_cases = len(sheet.candidate_ids), len(sheet.case_ids)
-    inside = grid.inside & grid.has_score
-    place, response = np.nonzero(inside)
-    column = place * n_candidates + sheet.response_candidate[response]
-    size = len(scored.slices) * n_candidates
-    worst = worst_at_k(column * n_cases + sheet.response_case[response], grid.score[inside], k)
-    expected = np.full(size * n_cases, np.nan)
-    expected[: len(worst.by_case)] = worst.by_case
-    by_case = expected.reshape(size, n_cases).T
-    used = ~np.isnan(by_case)
-    least = np.full((n_cases, size), np.inf)
-    np.minimum.at(least, (sheet.response_case[response], column), grid.least_score[inside])
-    bounds = np.where(used, least, 0.0).sum(axis=0) / np.maximum(used.sum(axis=0), 1), 1.0
-    over_cases = case_ratio(np.where(used, by_case, 0.0), used, bounds=bounds, clip=CLIP)
-    return ScoreFigures.of(
-        over_cases, scored.rule, Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE()
-    )
 
 
 def effective_cases(rows: Iterable[Row]) -> list[float]:

@@ -1,7 +1,8 @@
-"""Named slices: selected from scores by a rule, stored with their source, retired but never changed.
+"""Named slices: selected from scores by a rule or by a filter, stored with their source, retired but never changed.
 
-The rules are `consilium.statistics.case_subsets`; the scores are rubric scores of single responses by one rater, the
-mean where there are several samples, as they are when the slice is drawn up.
+The filter is in `agreement.scoreboard.filtered`. The rules of scores are `consilium.statistics.case_subsets`; the
+scores are rubric scores of single responses by one rater, the mean where there are several samples, as they are when
+the slice is drawn up.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from accounts.models import User
 from agreement.models import NamedSlice
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.tables import Row
+from agreement.scoreboard.filtered import SliceFilter, match
 from agreement.scoreboard.graders import Marks, read_marks
 from consilium.core.errors import Conflict, field_named
 from consilium.core.limits import MAX_SLICE_SLUG_LENGTH
@@ -70,7 +72,7 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     ``n`` is the number of cases: required for the hardest; without it, the other rules take all cases that meet them.
     `WrongParameters`, `scoring.selectors.raters.UnknownRater` where no slice can be drawn up.
     """
-    known = [value for value, _label in NamedSlice.rules_to_choose()]
+    known = [value for value, _label in NamedSlice.rules_of_scores()]
     if rule not in known:
         raise WrongParameters(_("The rule must be one of: %(rules)s.") % {"rules": ", ".join(known)})
     if n is None and rule == NamedSlice.Rule.HARD:
@@ -171,22 +173,55 @@ def draw_up_slice(
     by: User | None,
     at: datetime,
 ) -> NamedSlice:
-    """Draw up a slice and keep it; ``slug`` comes from the title where it is empty."""
+    """Draw up a slice from scores and keep it; ``slug`` comes from the title where it is empty."""
+    title, slug = _named(title, slug)
+    drawn = draw(benchmark=benchmark, rule=rule, rater=rater, candidates=candidates, n=n)
+    return _keep(benchmark, title, slug, rule, drawn.parameters, drawn.case_ids, drawn.digest, by, at)
+
+
+@transaction.atomic
+def save_filter(
+    *, benchmark: Benchmark, title: str, slug: str = "", filter: SliceFilter, by: User | None, at: datetime
+) -> NamedSlice:
+    """Keep the cases that match ``filter`` now as a slice; ``slug`` comes from the title where it is empty."""
+    title, slug = _named(title, slug)
+    matching = match(benchmark=benchmark, filter=filter)
+    parameters = {"filter": matching.filter, "n_cases": matching.n_cases, "n_excluded": matching.n_excluded}
+    rule = NamedSlice.Rule.FILTER
+    return _keep(benchmark, title, slug, rule, parameters, matching.case_ids, matching.digest, by, at)
+
+
+def _named(title: str, slug: str) -> tuple[str, str]:
+    """The title without blanks around it, and the short name; `WrongParameters` where one cannot be."""
     title = title.strip()
     if not title:
-        raise WrongParameters(_("Enter a title for the slice."))
+        raise WrongParameters(_("Enter a title for the slice."), field="title")
     slug = slug or slugify(title)[:MAX_SLICE_SLUG_LENGTH].strip("-_")
     if not slug:
-        raise WrongParameters(_("Enter a short name of Latin letters and digits; it appears in tables."))
+        raise WrongParameters(_("Enter a short name of Latin letters and digits; it appears in tables."), field="slug")
     if slug in RESERVED:
         raise WrongParameters(
-            _("“%(slug)s” is already used as the address of another page. Choose another short name.") % {"slug": slug}
+            _("“%(slug)s” is already used as the address of another page. Choose another short name.") % {"slug": slug},
+            field="slug",
         )
     if slug != slugify(slug) or len(slug) > MAX_SLICE_SLUG_LENGTH:
         raise WrongParameters(
-            _("A short name can contain only lower-case Latin letters, digits, hyphens and underscores.")
+            _("A short name can contain only lower-case Latin letters, digits, hyphens and underscores."), field="slug"
         )
-    drawn = draw(benchmark=benchmark, rule=rule, rater=rater, candidates=candidates, n=n)
+    return title, slug
+
+
+def _keep(
+    benchmark: Benchmark,
+    title: str,
+    slug: str,
+    rule: str,
+    parameters: dict[str, Any],
+    case_ids: list[int],
+    digest: str,
+    by: User | None,
+    at: datetime,
+) -> NamedSlice:
     try:
         with transaction.atomic():
             return NamedSlice.objects.create(
@@ -194,9 +229,9 @@ def draw_up_slice(
                 slug=slug,
                 title=title,
                 rule=rule,
-                parameters=drawn.parameters,
-                case_ids=drawn.case_ids,
-                input_digest=drawn.digest,
+                parameters=parameters,
+                case_ids=case_ids,
+                input_digest=digest,
                 created_by=by,
                 created_at=at,
             )

@@ -16,7 +16,8 @@ from agreement.models import NamedSlice
 from agreement.reports.tables import Table
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
-from agreement.scoreboard.forms import SubsetForm
+from agreement.scoreboard.filtered import filter_in_words, match
+from agreement.scoreboard.forms import FilterForm, SubsetForm
 from agreement.selectors.rater_choices import display_name, rater_names
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -30,24 +31,17 @@ CASE_COLUMNS = ("case", "difficulty", "register", "language", "tags")
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def slices(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The named slices of a benchmark, and the form for another."""
+    """The named slices of a benchmark, and the form for another: from scores, or with ``rule=filter`` by a filter."""
     benchmark = get_benchmark(request.user, slug)
-    form = SubsetForm(benchmark, request.POST if request.method == "POST" else None)
+    form = _form(request, benchmark)
     status = 200
     if request.method == "POST":
         status = 422
         if form.is_valid():
             try:
-                named_slice = subsets.draw_up_slice(
-                    benchmark=benchmark,
-                    title=form.cleaned_data["title"],
-                    slug=form.cleaned_data["slug"],
-                    **form.drawing,
-                    by=request.user,
-                    at=timezone.now(),
-                )
+                named_slice = _save(request, benchmark, form)
             except DomainError as error:
-                form.add_error(None, str(error))
+                _refuse(form, error)
                 status = error.status_code
             else:
                 messages.success(
@@ -56,7 +50,30 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
                     % {"title": named_slice.title},
                 )
                 return redirect("agreement:slices", slug)
-    return render(request, PAGE, {"benchmark": benchmark, "form": form, "rows": _rows(benchmark)}, status=status)
+    context = {"benchmark": benchmark, "form": form, "rows": _rows(benchmark)}
+    return render(request, PAGE, context | {"by_filter": isinstance(form, FilterForm)}, status=status)
+
+
+def _form(request: SignedInRequest, benchmark: Benchmark) -> SubsetForm | FilterForm:
+    posted = request.POST if request.method == "POST" else None
+    if (posted or request.GET).get("rule") == NamedSlice.Rule.FILTER:
+        return FilterForm(benchmark, posted, initial=FilterForm.initial_of(request.GET))
+    return SubsetForm(benchmark, posted)
+
+
+def _save(request: SignedInRequest, benchmark: Benchmark, form: SubsetForm | FilterForm) -> NamedSlice:
+    naming = {name: form.cleaned_data[name] for name in ("title", "slug")}
+    if isinstance(form, FilterForm):
+        return subsets.save_filter(
+            benchmark=benchmark, filter=form.filter, **naming, by=request.user, at=timezone.now()
+        )
+    return subsets.draw_up_slice(benchmark=benchmark, **naming, **form.drawing, by=request.user, at=timezone.now())
+
+
+def _refuse(form: SubsetForm | FilterForm, error: DomainError) -> None:
+    """Show the error beside its field, or above the form."""
+    name = error.field.removeprefix("filter.")
+    form.add_error(name if name in form.fields else None, str(error))
 
 
 def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
@@ -73,6 +90,7 @@ def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
             "n_cases": named_slice.n_cases,
             "rater": display_name(str(named_slice.parameters.get("rater", "")), runs),
             "candidates": named_slice.parameters.get("candidates", []),
+            "filter": filter_in_words(named_slice.parameters.get("filter", {})),
         }
         for named_slice in shown
     ]
@@ -83,7 +101,8 @@ def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
 def slices_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """The cases that the form would select now; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
-    form = SubsetForm(benchmark, request.GET)
+    by_filter = request.GET.get("rule") == NamedSlice.Rule.FILTER
+    form = FilterForm(benchmark, request.GET) if by_filter else SubsetForm(benchmark, request.GET)
     form.is_valid()
     context: dict[str, Any] = {"benchmark": benchmark}
     wrong = [str(error) for name, errors in form.errors.items() if name not in ("title", "slug") for error in errors]
@@ -91,7 +110,10 @@ def slices_preview(request: SignedInRequest, slug: str) -> HttpResponse:
         context["problems"] = wrong
     else:
         try:
-            context["drawn"] = subsets.draw(benchmark=benchmark, **form.drawing)
+            if isinstance(form, FilterForm):
+                context["matching"] = match(benchmark=benchmark, filter=form.filter)
+            else:
+                context["drawn"] = subsets.draw(benchmark=benchmark, **form.drawing)
         except DomainError as refused:
             context["problems"] = [str(refused)]
     return render(request, f"{PAGE}#preview", context)
