@@ -8,6 +8,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("agreement.exports.api_urls")),
     path("", include("agreement.leaderboard.api_urls")),
     path("", include("agreement.planning.api_urls")),
+    path("", include("agreement.replication.api_urls")),
     path("", include("agreement.reports.api_urls")),
     path("benchmarks/<slug:slug>/raters/", raters.Raters.as_view(), name="api-raters"),
     path("benchmarks/<slug:slug>/thresholds/", thresholds.Thresholds.as_view(), name="api-thresholds"),

@@ -11,6 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 from agreement.models import Report
 from agreement.selectors.rater_choices import RaterChoice, rater_choices
+from consilium.core.commands import Label
 from rubrics.models import Benchmark
 
 LARGEST_SEED = 2**63 - 1
@@ -36,6 +37,13 @@ def grouped(rater_offers: Sequence[RaterChoice]) -> list[tuple[Any, Any]]:
         if own:
             choices.append((heading, own))
     return choices
+
+
+# The choice of slices by the first label, in the forms of the kinds that have it.
+FIRST_LABELS = Label(
+    _("Also slices by first labels"),
+    _("By its first specialty and its first task each case counts once, however many it has."),
+)
 
 
 class ReportForm(forms.Form):

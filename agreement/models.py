@@ -46,6 +46,7 @@ class Report(Job):
         ALTERNATIVE = "alternative", _("Alternative annotator test")
         ITEMS = "items", _("Item analysis")
         POWERED = "powered", _("Prediction-powered scores")
+        FRONTIER = "frontier", _("Cost and quality")
         ACUITY = "acuity", _("Acuity")
         ACUITY_UNCERTAINTY = "acuity_uncertainty", _("Where physicians disagree")
         ACUITY_FORMATS = "acuity_formats", _("Both formats")
@@ -54,6 +55,13 @@ class Report(Job):
         PAIRS = "pairs", _("Near-miss pairs")
         REFINEMENT = "refinement", _("Refinement by rubrics")
         DRAFTING = "drafting", _("Drafting")
+        COHORT = "cohort", _("Cohort")
+        COMPOSITION = "composition", _("Composition")
+        META_EVAL = "metaeval", _("Meta-evaluation by theme")
+        CONSENSUS = "consensus", _("Consensus criteria")
+        REPEATS = "repeats", _("Repeated runs")
+        MODES = "modes", _("Writing modes")
+        FAILURES = "failures", _("Failures")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -74,6 +82,10 @@ class Report(Job):
     name = models.CharField(max_length=MAX_TITLE_LENGTH, blank=True)  # that people gave it; empty for its title
     note = models.TextField(blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    # That asked for it; it notifies of its own end instead.
+    replication = models.ForeignKey(
+        "Replication", null=True, blank=True, on_delete=models.PROTECT, related_name="new_reports"
+    )
 
     objects = ReportQuerySet.as_manager()
 
@@ -114,6 +126,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.ALTERNATIVE: "agreement",
     Report.Kind.ITEMS: "agreement",
     Report.Kind.POWERED: "scores",
+    Report.Kind.FRONTIER: "scores",
     Report.Kind.ACUITY: "acuity",
     Report.Kind.ACUITY_UNCERTAINTY: "acuity",
     Report.Kind.ACUITY_FORMATS: "acuity",
@@ -122,7 +135,44 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.PAIRS: "validity",
     Report.Kind.REFINEMENT: "validity",
     Report.Kind.DRAFTING: "validity",
+    Report.Kind.COHORT: "composition",
+    Report.Kind.COMPOSITION: "composition",
+    Report.Kind.META_EVAL: "agreement",
+    Report.Kind.CONSENSUS: "scores",
+    Report.Kind.REPEATS: "scores",
+    Report.Kind.MODES: "scores",
+    Report.Kind.FAILURES: "agreement",
 }
+
+
+class Replication(Job):
+    """The tables and figures of a paper, made from reports of a benchmark. A worker fills it in."""
+
+    class Paper(models.TextChoices):
+        HEALTHBENCH = "healthbench", "HealthBench"
+        CLINCONSENSUS = "clinconsensus", "ClinConsensus"
+        ACUITY = "acuity", "AcuityBench"
+        RUBRICS = "rubrics", "Automated Rubrics"
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="replications")
+    paper = models.CharField(max_length=20, choices=Paper.choices)
+    options = models.JSONField(default=dict)  # judges, groups, candidate, k, seed, interval
+    published = models.JSONField(default=list)  # values from the paper, which are set beside those made here
+    result = models.JSONField(default=list)  # of each artefact: state, gaps, reports
+    software = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(fields=["benchmark", "paper", "-created_at"], name="agreement_repl_newest"),
+            models.Index(
+                fields=["created_at"], condition=Q(status__in=["pending", "running"]), name="agreement_repl_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_paper_display()} {self.public_id}"
 
 
 class ReportTable(models.Model):
@@ -249,6 +299,7 @@ class NamedSlice(models.Model):
     class Rule(models.TextChoices):
         HARD = "hard", _("The hardest cases")
         ABOVE_ZERO = "above_zero", _("Cases on which some candidate scores above 0")
+        FILTER = "filter", _("Cases that match a filter")
         # The former name of ``above_zero`` in stored slices. HealthBench Consensus is another thing
         # (``level:cluster``).
         EARLIER_ABOVE_ZERO = "consensus", _("Cases on which some candidate scores above 0")
@@ -257,7 +308,7 @@ class NamedSlice(models.Model):
     slug = models.SlugField(max_length=MAX_SLICE_SLUG_LENGTH)
     title = models.CharField(max_length=MAX_TITLE_LENGTH)
     rule = models.CharField(max_length=12, choices=Rule.choices)
-    parameters = models.JSONField(default=dict)  # the rater, the candidates, how many cases
+    parameters = models.JSONField(default=dict)  # the rater, the candidates, how many cases; or the filter
     case_ids = ArrayField(models.BigIntegerField())  # in ascending order
     input_digest = models.CharField(max_length=64)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -281,6 +332,11 @@ class NamedSlice(models.Model):
     def rules_to_choose(cls) -> list[tuple[str, _StrOrPromise]]:
         """The rules by which a slice can be drawn up now."""
         return [choice for choice in cls.Rule.choices if choice[0] != cls.Rule.EARLIER_ABOVE_ZERO]
+
+    @classmethod
+    def rules_of_scores(cls) -> list[tuple[str, _StrOrPromise]]:
+        """The rules by which a slice can be drawn up from scores now."""
+        return [choice for choice in cls.Rule.choices if choice[0] in (cls.Rule.HARD, cls.Rule.ABOVE_ZERO)]
 
     @cached_property
     def n_cases(self) -> int:

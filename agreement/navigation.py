@@ -11,6 +11,7 @@ STAFF = ("admin", "researcher")
 
 def register() -> None:
     """Fill the registry."""
+    navigation.register(label=_("Composition"), view="agreement:composition", section="results", roles=STAFF, order=65)
     navigation.register(label=_("Agreement"), view="agreement:reports", section="results", roles=STAFF, order=70)
     navigation.register(label=_("Scores"), view="agreement:scores", section="results", roles=STAFF, order=80)
     navigation.register(label=_("Acuity"), view="agreement:acuity", section="results", roles=STAFF, order=82)

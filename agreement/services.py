@@ -16,13 +16,13 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from agreement.forms import LARGEST_SEED
 from agreement.kinds import KINDS
-from agreement.models import Report
+from agreement.models import Replication, Report
 from agreement.reports.endpoint_facts import marked
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
 from consilium.core.i18n import english
-from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
+from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, Progress, no_progress, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
 from consilium.statistics.intervals import interval_rule
@@ -81,6 +81,7 @@ def create_report(
     seed: int = 0,
     interval: str = Report.Interval.JACKKNIFE,
     recomputes: Report | None = None,
+    replication: Replication | None = None,
 ) -> Report:
     """A report that waits for a worker. `UnknownRater` or `WrongParameters` where it could never be computed."""
     report = Report.objects.create(
@@ -93,6 +94,7 @@ def create_report(
         created_at=at,
         recomputes=recomputes,
         name=recomputes.name if recomputes else "",
+        replication=replication,
     )
     REPORTS.enqueue(report)
     return report
@@ -169,7 +171,9 @@ class ReportJobs(JobKind[Report]):
             store_tables(report, result.tables)
 
     def ended(self, job: Report, *, status: str, at: datetime) -> None:
-        """Notify who requested the report; the admins, too, if it failed."""
+        """Notify who requested the report; the admins, too, if it failed. A replication notifies of its own end."""
+        if job.replication_id is not None:
+            return
         notify_of_end(
             benchmark=job.benchmark,
             by=job.created_by_id,
@@ -189,6 +193,17 @@ REPORTS = register(ReportJobs())
 def run(*, report_id: int, clock: Clock) -> None:
     """Compute a report if it is there to be computed; safe to call any number of times, from any number of workers."""
     REPORTS.run(job_id=report_id, clock=clock)
+
+
+def computed(*, report: Report, clock: Clock, waiting: Progress = no_progress) -> Report:
+    """Compute a report at once, or wait for the worker that has claimed it; the report as it then is, done or failed.
+
+    ``waiting`` is called between looks at it.
+    """
+    if report.status in OPEN:
+        REPORTS.completed(job_id=report.pk, clock=clock, waiting=waiting)
+        report = Report.objects.select_related("benchmark", "created_by").get(pk=report.pk)
+    return report
 
 
 def _note_excluded(benchmark: Benchmark, result: Result) -> None:

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from agreement import services
+from agreement.replication import services as replication_services
 from agreement.reports import figures
 
 
@@ -20,3 +21,15 @@ def run_report(report_id: int) -> None:
 def sweep_reports() -> None:
     """Enqueue again reports whose task or worker was lost."""
     services.REPORTS.sweep(at=timezone.now())
+
+
+@shared_task(ignore_result=True)
+def run_replication(replication_id: int) -> None:
+    """Make the tables and figures of a paper."""
+    replication_services.run(replication_id=replication_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
+def sweep_replications() -> None:
+    """Enqueue again replications whose task or worker was lost."""
+    replication_services.REPLICATIONS.sweep(at=timezone.now())

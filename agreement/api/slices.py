@@ -18,8 +18,10 @@ from agreement import access
 from agreement.models import NamedSlice
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
+from agreement.scoreboard.filtered import Matching, SliceFilter, match
 from agreement.views.subsets import case_table
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_LISTED_NAMES, MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.model_schemas import described_field
 from rubrics.access import get_benchmark
@@ -29,25 +31,59 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
+class SliceFilterSerializer(StrictSerializer, CommandSerializer):
+    """Which cases a slice keeps; a field that is not given keeps all."""
+
+    commands = (SliceFilter,)
+
+
 class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
     """What a slice is drawn from: the rule (``hard``, or ``above_zero``: cases on which some candidate scores above 0),
-    whose scores, which candidates, how many cases (null: all, not for the rule ``hard``).
+    whose scores, which candidates, how many cases (null: all, not for the rule ``hard``). The rule ``filter`` takes a
+    ``filter`` of cases, and nothing else.
     """
 
     rule = serializers.ChoiceField(
         choices=NamedSlice.rules_to_choose(),
         error_messages={
             "invalid_choice": _(
-                "The rule must be “hard” or “above_zero”. For scores over the criteria of HealthBench "
+                "The rule must be “hard”, “above_zero” or “filter”. For scores over the criteria of HealthBench "
                 "Consensus, use the slice “level:cluster”."
             )
         },
     )
-    rater = serializers.CharField()
+    rater = serializers.CharField(required=False)
     candidates = serializers.ListField(
-        child=serializers.CharField(max_length=MAX_KEY_LENGTH), allow_empty=False, max_length=MAX_LISTED_NAMES
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        allow_empty=False,
+        max_length=MAX_LISTED_NAMES,
+        required=False,
     )
     n = serializers.IntegerField(min_value=1, max_value=1_000_000, allow_null=True, default=None)
+    filter = SliceFilterSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Each rule has its own fields."""
+        by_filter = attrs["rule"] == NamedSlice.Rule.FILTER
+        of_scores, of_filter = ("rater", "candidates"), ("filter",)
+        needed, foreign = (of_filter, of_scores) if by_filter else (of_scores, of_filter)
+        required = serializers.Field.default_error_messages["required"]
+        faults: dict[str, list[Any]] = {name: [required] for name in needed if name not in attrs}
+        faults |= {name: [_("This rule does not take this field.")] for name in foreign if name in attrs}
+        if faults:
+            raise serializers.ValidationError(faults)
+        return attrs
+
+    @property
+    def slice_filter(self) -> SliceFilter | None:
+        """The filter of the rule ``filter``; None for another rule."""
+        data = self.validated_data
+        return command_of(SliceFilter, data["filter"]) if data["rule"] == NamedSlice.Rule.FILTER else None
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """What `agreement.scoreboard.subsets.draw` takes."""
+        return {name: self.validated_data[name] for name in ("rule", "rater", "candidates", "n")}
 
 
 class NewSliceSerializer(DrawingSerializer):
@@ -55,6 +91,11 @@ class NewSliceSerializer(DrawingSerializer):
 
     title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
     slug = serializers.SlugField(max_length=MAX_SLICE_SLUG_LENGTH, default="")
+
+    @property
+    def naming(self) -> dict[str, str]:
+        """What the slice is called."""
+        return {name: self.validated_data[name] for name in ("title", "slug")}
 
 
 class MeanSerializer(serializers.Serializer[Any]):
@@ -77,23 +118,30 @@ class SliceParametersSerializer(serializers.Serializer[Any]):
     n_unscored = serializers.IntegerField(required=False)
     n_without_positive = serializers.IntegerField(required=False)
     means = MeanSerializer(many=True, required=False)
+    filter = described_field(SliceFilterSerializer, required=False)
+    n_excluded = serializers.IntegerField(required=False, help_text="Of the rule “filter”: matching excluded cases.")
 
 
 class DrawnSerializer(serializers.Serializer[Any]):
-    """What the rule takes now, with the mean score of each candidate over all cases and over those."""
+    """What the rule takes now, with the mean score of each candidate over all cases and over those.
 
-    rater = serializers.CharField()
+    By a filter there are no scores: ``filter`` is what would be stored, and ``n_excluded`` matching cases are excluded.
+    """
+
+    rater = serializers.CharField(required=False)
     n_taken = serializers.SerializerMethodField()
     n_cases = serializers.IntegerField()
-    n_unscored = serializers.IntegerField()
-    n_without_positive = serializers.IntegerField()
-    means = serializers.ListField(child=described_field(MeanSerializer))
+    n_unscored = serializers.IntegerField(required=False)
+    n_without_positive = serializers.IntegerField(required=False)
+    means = serializers.ListField(child=described_field(MeanSerializer), required=False)
+    filter = described_field(SliceFilterSerializer, required=False)
+    n_excluded = serializers.IntegerField(required=False)
     cases = serializers.SerializerMethodField()
 
-    def get_n_taken(self, drawn: subsets.Drawn) -> int:
+    def get_n_taken(self, drawn: subsets.Drawn | Matching) -> int:
         return len(drawn.case_ids)
 
-    def get_cases(self, drawn: subsets.Drawn) -> list[str]:
+    def get_cases(self, drawn: subsets.Drawn | Matching) -> list[str]:
         return keys_of(drawn.case_ids)
 
 
@@ -142,9 +190,12 @@ class Slices(APIView):
         benchmark = get_benchmark(request.user, slug)
         serializer = NewSliceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        named_slice = subsets.draw_up_slice(
-            benchmark=benchmark, **serializer.validated_data, by=cast("User", request.user), at=timezone.now()
-        )
+        by_filter = serializer.slice_filter
+        given: dict[str, Any] = {**serializer.naming, "by": cast("User", request.user), "at": timezone.now()}
+        if by_filter:
+            named_slice = subsets.save_filter(benchmark=benchmark, filter=by_filter, **given)
+        else:
+            named_slice = subsets.draw_up_slice(benchmark=benchmark, **serializer.drawing, **given)
         return Response(SliceDetailSerializer(named_slice).data, status=201)
 
 
@@ -156,7 +207,10 @@ class SlicePreview(APIView):
         benchmark = get_benchmark(request.user, slug)
         serializer = DrawingSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        return Response(DrawnSerializer(subsets.draw(benchmark=benchmark, **serializer.validated_data)).data)
+        by_filter = serializer.slice_filter
+        if by_filter:
+            return Response(DrawnSerializer(match(benchmark=benchmark, filter=by_filter)).data)
+        return Response(DrawnSerializer(subsets.draw(benchmark=benchmark, **serializer.drawing)).data)
 
 
 class SliceDetail(APIView):

@@ -15,8 +15,10 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agreement.failures.inputs import coding_judges
 from agreement.models import Report
 from agreement.reports.tables import Row
+from annotation.contributions.counted_work import PIECES
 from annotation.models import ExpertGroup, ReferenceSet
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
@@ -48,7 +50,12 @@ class RestsOn:
     level_judge: bool = False
     coverage_run: str = ""  # the id of a run of coverage; nothing else is then counted but labels of cases
     trial_run: str = ""  # the id of a run of trials; nothing else is then counted but judgements of its pairs
+    failures: bool = False  # codes of responses
+    coding_judges: tuple[str, ...] = ()  # whose codes count
+    attributes: bool = False  # of candidates, beside what raters decided
     drafting: bool = False  # suggestions; nothing else is then counted but published rubrics
+    composition: bool = False  # cases and responses; nothing else is then counted but published rubrics and labels
+    cohort: bool = False  # applications, licences, members and who took part; nothing else is then counted
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -154,8 +161,26 @@ _SOURCE_LABELS = """
 # Responses in which a physician has marked the level since.
 _READ_RESPONSES = """
     SELECT count(DISTINCT t.response_id) FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
+    JOIN annotation_batch b ON b.id = t.batch_id AND b.frame->>'about' IS DISTINCT FROM 'codes'
     WHERE t.response_id IS NOT NULL AND t.status = 'submitted' AND t.submitted_at > %(since)s
       AND c.benchmark_id = %(benchmark)s
+"""
+# Responses that were coded since, or on whose codes an adjudicator has ruled.
+_CODED = """
+    SELECT count(DISTINCT coded.response_id) FROM (
+        SELECT t.response_id FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
+        JOIN annotation_batch b ON b.id = t.batch_id AND b.frame->>'about' = 'codes'
+        WHERE t.status = 'submitted' AND t.submitted_at > %(since)s AND c.benchmark_id = %(benchmark)s
+        UNION
+        SELECT r.response_id FROM annotation_coderuling r JOIN annotation_expertgroup g ON g.id = r.group_id
+        WHERE r.ruled_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    ) AS coded
+"""
+# Runs in which a judge has coded responses.
+_CODING_RUNS = """
+    SELECT count(*) FROM scoring_pipelinerun u
+    WHERE u.kind = 'code' AND u.status IN ('finished', 'incomplete') AND NOT u.replay AND u.finished_at > %(since)s
+      AND u.benchmark_id = %(benchmark)s AND u.terms ->> 'judge' = ANY(%(coding_judges)s)
 """
 # Answers about the coverage of sets that physicians have decided on since.
 _COVERAGE = """
@@ -174,6 +199,12 @@ _SUGGESTIONS = """
     SELECT count(DISTINCT e.pgh_obj_id) FROM drafting_suggestionevent e
     JOIN drafting_suggestion s ON s.id = e.pgh_obj_id JOIN rubrics_case c ON c.id = s.case_id
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND c.benchmark_id = %(benchmark)s
+"""
+# Each candidate whose attributes were entered or changed since.
+_ATTRIBUTES = """
+    SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_candidateattributesevent e
+    JOIN rubrics_candidate c ON c.id = e.candidate_id
+    WHERE e.pgh_created_at > %(since)s AND c.benchmark_id = %(benchmark)s
 """
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
@@ -197,6 +228,38 @@ _CASES = f"""
     ) AS cases
 """
 
+_CONTENT = """
+    SELECT
+        (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND NOT is_stub
+            AND created_at > %(since)s),
+        (SELECT count(*) FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+            WHERE c.benchmark_id = %(benchmark)s AND r.created_at > %(since)s)
+"""
+
+# Applications that were received, reviewed or admitted since, licences checked, members, qualifications that ended, and
+# physicians who took part for the first time. Profiles are not dated.
+_COHORT = f"""
+    SELECT
+        (SELECT count(*) FROM (
+            SELECT e.pgh_obj_id FROM annotation_applicationevent e
+            WHERE e.pgh_created_at > %(since)s AND e.benchmark_id = %(benchmark)s
+            UNION
+            SELECT v.application_id FROM annotation_applicationreview v
+            JOIN annotation_application a ON a.id = v.application_id
+            WHERE v.at > %(since)s AND a.benchmark_id = %(benchmark)s
+        ) AS applications),
+        (SELECT count(*) FROM annotation_licencecheck
+            WHERE checked_at > %(since)s AND benchmark_id = %(benchmark)s),
+        (SELECT count(DISTINCT e.pgh_obj_id) FROM annotation_membershipevent e
+            JOIN annotation_expertgroup g ON g.id = e.group_id
+            WHERE e.pgh_created_at > %(since)s AND g.benchmark_id = %(benchmark)s),
+        (SELECT count(*) FROM annotation_qualificationattempt q JOIN annotation_expertgroup g ON g.id = q.group_id
+            WHERE q.finished_at > %(since)s AND g.benchmark_id = %(benchmark)s),
+        (SELECT count(*) FROM (
+            SELECT min(p.at) AS first_at FROM ({PIECES}) AS p GROUP BY p.user_id
+        ) AS people WHERE first_at > %(since)s)
+"""
+
 
 def changes_since(report: Report, since: datetime) -> list[Change]:
     """The changes to a report's inputs that were recorded after ``since``, by kind; only kinds with any."""
@@ -208,6 +271,7 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
         "runs": [run.public_id for run in rests.runs_now if run.public_id in rests.runs_then],
         "coverage_run": rests.coverage_run,
         "trial_run": rests.trial_run,
+        "coding_judges": list(rests.coding_judges),
     }
     return [change for change in _changes(given, rests) if change.n]
 
@@ -231,6 +295,24 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         yield _published(given)
         yield from _label_changes(given)
         return
+    if rests.composition:
+        cases, responses = _counts(_CONTENT, given)
+        yield _change("cases_added", cases, ngettext("%(n)s case added", "%(n)s cases added", cases))
+        in_words = ngettext("%(n)s response added", "%(n)s responses added", responses)
+        yield _change("responses_added", responses, in_words)
+        yield _published(given)
+        yield from _label_changes(given)
+        return
+    if rests.cohort:
+        yield from _cohort_changes(given)
+        return
+    if rests.failures:
+        (coded,) = _counts(_CODED, given)
+        in_words = ngettext("%(n)s response coded or ruled on", "%(n)s responses coded or ruled on", coded)
+        yield _change("responses_coded", coded, in_words)
+        (runs,) = _counts(_CODING_RUNS, given)
+        in_words = ngettext("%(n)s coding run finished", "%(n)s coding runs finished", runs)
+        yield _change("coding_runs_finished", runs, in_words)
     added, changed = _counts(_DECISIONS, given)
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
@@ -255,6 +337,9 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         if run.public_id not in rests.runs_then:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
     yield _published(given)
+    (known,) = _counts(_ATTRIBUTES, given) if rests.attributes else (0,)
+    in_words = ngettext("attributes changed of %(n)s candidate", "attributes changed of %(n)s candidates", known)
+    yield _change("attributes", known, in_words)
     (read,) = _counts(_READ_RESPONSES, given) if rests.level_judge else (0,)
     by_physicians = ngettext("%(n)s response read by a physician", "%(n)s responses read by physicians", read)
     yield _change("responses_read", read, by_physicians)
@@ -269,6 +354,23 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
 def _published(given: Mapping[str, Any]) -> Change:
     (rubrics,) = _counts(_RUBRICS, given)
     return _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+
+
+def _cohort_changes(given: Mapping[str, Any]) -> Iterator[Change]:
+    applications, checks, members, attempts, people = _counts(_COHORT, given)
+    in_words = ngettext(
+        "%(n)s application received or reviewed", "%(n)s applications received or reviewed", applications
+    )
+    yield _change("applications", applications, in_words)
+    yield _change("licence_checks", checks, ngettext("%(n)s licence checked", "%(n)s licences checked", checks))
+    in_words = ngettext("%(n)s membership changed", "%(n)s memberships changed", members)
+    yield _change("memberships", members, in_words)
+    in_words = ngettext("%(n)s qualification finished", "%(n)s qualifications finished", attempts)
+    yield _change("qualifications", attempts, in_words)
+    in_words = ngettext(
+        "%(n)s physician took part for the first time", "%(n)s physicians took part for the first time", people
+    )
+    yield _change("contributors", people, in_words)
 
 
 def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
@@ -296,6 +398,10 @@ def _rests_on(report: Report) -> RestsOn:
         return RestsOn([], frozenset(), (), trial_run=str(report.parameters["run"]))
     if report.kind == Report.Kind.DRAFTING:
         return RestsOn([], frozenset(), (), drafting=True)
+    if report.kind == Report.Kind.COMPOSITION:
+        return RestsOn([], frozenset(), (), composition=True)
+    if report.kind == Report.Kind.COHORT:
+        return RestsOn([], frozenset(), (), cohort=True)
     if report.kind in LEVEL_KINDS and "judge" in report.parameters:
         return _rests_on_judge(report)
     raters = list(_raters(report))
@@ -312,6 +418,9 @@ def _rests_on(report: Report) -> RestsOn:
         runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),
         runs_now=tuple({run.pk: run for rater in raters for run in rater.runs}.values()),
         readings=report.kind in LEVEL_KINDS,
+        failures=report.kind == Report.Kind.FAILURES,
+        coding_judges=tuple(coding_judges(report.parameters)) if report.kind == Report.Kind.FAILURES else (),
+        attributes=report.kind == Report.Kind.FRONTIER,
     )
 
 
@@ -335,6 +444,9 @@ def _rests_on_judge(report: Report) -> RestsOn:
 def _raters(report: Report) -> Iterator[Rater]:
     """The raters that the parameters name, as they resolve now; one that no longer exists is skipped."""
     for name, value in report.parameters.items():
+        # Who codes failures is no rater of criteria; who grades coverage is.
+        if report.kind == Report.Kind.FAILURES and name != "graded_by":
+            continue
         for text in value if isinstance(value, list) else [value]:
             if not isinstance(text, str) or not text or name in ("candidate", "candidates"):
                 continue
@@ -386,6 +498,10 @@ _LAST = f"""
     SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_caselabelsevent e
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
     UNION ALL
+    SELECT 'attributes', '', max(e.pgh_created_at) FROM rubrics_candidateattributesevent e
+    JOIN rubrics_candidate c ON c.id = e.candidate_id
+    WHERE e.pgh_created_at > %(since)s AND c.benchmark_id = %(benchmark)s
+    UNION ALL
     SELECT 'acuity', '', max(i.created_at) FROM rubrics_acuityimport i
     WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
     UNION ALL
@@ -393,6 +509,7 @@ _LAST = f"""
     WHERE u.benchmark_id = %(benchmark)s AND u.purpose = 'acuity' AND u.finished_at > %(since)s
     UNION ALL
     SELECT 'acuity', '', max(t.submitted_at) FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
+    JOIN annotation_batch b ON b.id = t.batch_id AND b.frame->>'about' IS DISTINCT FROM 'codes'
     WHERE t.response_id IS NOT NULL AND t.submitted_at > %(since)s AND c.benchmark_id = %(benchmark)s
     UNION ALL
     SELECT 'coverage', '', max(d.decided_at)
@@ -403,12 +520,56 @@ _LAST = f"""
     JOIN validation_nearmisspair p ON p.id = j.pair_id JOIN validation_pairgroup g ON g.id = p.group_id
     WHERE j.judged_at > %(since)s AND g.benchmark_id = %(benchmark)s
     UNION ALL
+    SELECT 'failures', '', max(t.submitted_at) FROM annotation_labeltask t
+    JOIN rubrics_case c ON c.id = t.case_id JOIN annotation_batch b ON b.id = t.batch_id
+    WHERE b.frame->>'about' = 'codes' AND t.submitted_at > %(since)s AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'failures', '', max(r.ruled_at) FROM annotation_coderuling r
+    JOIN annotation_expertgroup g ON g.id = r.group_id
+    WHERE r.ruled_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'coding', u.terms ->> 'judge', max(u.finished_at) FROM scoring_pipelinerun u
+    WHERE u.kind = 'code' AND u.status IN ('finished', 'incomplete') AND NOT u.replay AND u.finished_at > %(since)s
+      AND u.benchmark_id = %(benchmark)s
+    GROUP BY u.terms ->> 'judge'
+    UNION ALL
     SELECT 'drafting', '', max(e.pgh_created_at) FROM drafting_suggestionevent e
     JOIN drafting_suggestion s ON s.id = e.pgh_obj_id JOIN rubrics_case c ON c.id = s.case_id
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'composition', '', max(created_at) FROM rubrics_case
+    WHERE created_at > %(since)s AND NOT is_stub AND benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'composition', '', max(r.created_at) FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+    WHERE r.created_at > %(since)s AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(e.pgh_created_at) FROM annotation_applicationevent e
+    WHERE e.pgh_created_at > %(since)s AND e.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(v.at) FROM annotation_applicationreview v
+    JOIN annotation_application a ON a.id = v.application_id
+    WHERE v.at > %(since)s AND a.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(checked_at) FROM annotation_licencecheck
+    WHERE checked_at > %(since)s AND benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(e.pgh_created_at) FROM annotation_membershipevent e
+    JOIN annotation_expertgroup g ON g.id = e.group_id
+    WHERE e.pgh_created_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(q.finished_at) FROM annotation_qualificationattempt q
+    JOIN annotation_expertgroup g ON g.id = q.group_id
+    WHERE q.finished_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'cohort', '', max(first_at) FROM (
+        SELECT min(p.at) AS first_at FROM ({PIECES}) AS p
+        -- No other report asks who has taken part, so without such a report nothing is read here.
+        WHERE EXISTS (SELECT 1 FROM agreement_report r WHERE r.benchmark_id = %(benchmark)s AND r.kind = 'cohort')
+        GROUP BY p.user_id
+    ) AS people WHERE first_at > %(since)s
 """
-# What concerns the reports of one field alone, whoever their raters are.
-_FIELDS = ("acuity", "coverage", "pairs", "drafting")
+# What concerns the reports of one field alone, whoever their raters are: the kinds of `_LAST` without a name.
+_FIELDS = ("attributes", "acuity", "coverage", "pairs", "failures", "drafting", "composition", "cohort")
 
 
 @dataclass(frozen=True)
@@ -431,7 +592,15 @@ class LastChanges:
 def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
     kind, name = key
     for row in raters:
-        if kind == "benchmark" or (kind == "judge" and row["judge"] == name):
+        if row["kind"] == "cohort":  # neither rubrics nor labels nor rulings are part of it
+            return kind == "cohort"
+        if kind == "benchmark":
+            return True
+        if kind == "coding" or row["kind"] == "coding":  # its judges are no raters of criteria
+            if kind == row["kind"] and row["judge"] == name:
+                return True
+            continue
+        if kind == "judge" and row["judge"] == name:
             return True
         if kind in _FIELDS and row["kind"] == kind:
             return True

@@ -9,7 +9,7 @@ from agreement.reports import files
 class SectionConverter(StringConverter):
     """The section of a benchmark's pages that shows reports of some kinds."""
 
-    regex = "agreement|scores|calibration|acuity|validity"
+    regex = "agreement|scores|calibration|acuity|validity|composition"
 
 
 class TableEnding(StringConverter):

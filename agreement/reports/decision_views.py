@@ -40,7 +40,8 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
     if report.section != section or report.status != JobStatus.DONE:
         raise Http404
     slice_name = request.GET.get("slice") or "all"
-    sides = kind_of(report).sides
+    kind = kind_of(report)
+    sides = kind.sides_of(report) if kind.sides_of else kind.sides
     side, show = request.GET.get("side", ""), request.GET.get("show", "")
     try:
         evidence = behind(report, slice_name, side=side, show=show)

@@ -16,7 +16,7 @@ from agreement.models import Report
 from agreement.reports.tables import ComputedRows, Result, Row, Table
 from consilium.core.out_folder import OutTable
 from consilium.figures.render import Drawing
-from consilium.figures.style import PAGE, with_footnote
+from consilium.figures.style import with_footnote_in_files
 from rubrics.models import Benchmark
 from scoring.models import EndpointKind, JudgeRun
 
@@ -88,5 +88,4 @@ def footnote() -> str:
 
 def footnoted(drawing: Drawing) -> Drawing:
     """The chart with this sentence below it in a file; on a page the caption below has it."""
-    in_file = with_footnote(drawing, footnote())
-    return lambda palette: drawing(palette) if palette is PAGE else in_file(palette)
+    return with_footnote_in_files(drawing, footnote())

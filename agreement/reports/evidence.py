@@ -16,7 +16,7 @@ from agreement.counting.pairs import Pairs, PairStatus
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports.votes import Ruled, Vote, votes_of
-from agreement.scoreboard.case_sets import cases_of, parted
+from agreement.scoreboard.case_sets import cases_of, parted, parts_of
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.scores.sheet import OVERALL
@@ -86,12 +86,16 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
 
 def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
     """The pairs of a slice, which may be defined by a map, a language or a name (`agreement.scoreboard.case_sets`), or
-    be a candidate's part of another slice: ``theme:x / candidate:NAME``.
+    be a candidate's part of another slice: ``theme:x / candidate:NAME``; or an axis within a named slice.
     """
     part, candidate = parted(name)
     if part:
         own = frame.selection(f"candidate:{candidate}", response, criterion)
         return own & _selection(benchmark, frame, part, response, criterion)
+    subset, axis = parts_of(name)
+    if subset:
+        inside = _selection(benchmark, frame, subset, response, criterion)
+        return inside & _selection(benchmark, frame, axis, response, criterion)
     try:
         return frame.selection("all" if name == OVERALL else name, response, criterion)
     except KeyError:

@@ -48,4 +48,5 @@ def draw_ahead(report_id: int) -> None:
     language = report.created_by.language if report.created_by else ""
     with translation.override(language or settings.LANGUAGE_CODE):
         for figure in figures_of(report):
-            inline(report, figure)
+            if not figure.is_on_request:
+                inline(report, figure)

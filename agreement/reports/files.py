@@ -20,7 +20,7 @@ from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.figures import figures_of
 from agreement.reports.methods import methods_of
-from agreement.reports.sentences import rater_in_words
+from agreement.reports.sentences import coder_in_words, rater_in_words
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Table
 from agreement.writers import parquet
@@ -59,13 +59,36 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     table = table_of(report, name)
     if ending == "csv":
         return table.csv()
-    rule = sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
-    caption = f"{methods_of(report).title}: {title_of(report.kind, name)}{rule}"
-    notes = [*_who_is_who(report, table), *_reference_and_left_out(report, table)]
+    caption = f"{methods_of(report).title}: {title_of(report.kind, name)}{interval_words(report, name, table)}"
+    notes = notes_under(report, table)
     if ending == "tex":
         label = f"tab:{report.public_id}-{name.replace('_', '-')}"
         return stream_latex(table, caption=caption, label=label, notes=notes)
     return stream_markdown(table, caption=caption, notes=notes)
+
+
+def interval_words(report: Report, name: str, table: Table) -> str:
+    """By which rule the intervals of a table were made, for its caption; empty where it has none."""
+    return sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
+
+
+def notes_under(report: Report, table: Table) -> list[str]:
+    """The notes under a printed table: who the raters A and B are, what the figures leave out, and which coverage is
+    low.
+    """
+    return [*_who_is_who(report, table), *_reference_and_left_out(report, table), *_low_coverage(report, table)]
+
+
+def _low_coverage(report: Report, table: Table) -> list[str]:
+    """From which share of criteria on coverage counts as low, and who decided on them; empty for other tables."""
+    facts = report.result["facts"]
+    if "n_covered_little" not in table.columns or not facts.get("graded_by"):
+        return []
+    graded_by = rater_in_words(str(facts["graded_by"]))
+    return [
+        f"Coverage is low where fewer than {facts['below']}% of the positive criteria of a response are met, by "
+        f"the decisions of {graded_by}"
+    ]
 
 
 def _who_is_who(report: Report, table: Table) -> list[str]:
@@ -79,7 +102,8 @@ def _who_is_who(report: Report, table: Table) -> list[str]:
         return []
     named = [str(parameters[f"{prefix}_{letter}"]) for letter in "ab"]
     groups = prefix == "group"
-    a, b = (rater_in_words(name if ":" in name or not groups else f"group:{name}") for name in named)
+    in_words = coder_in_words if report.kind == Report.Kind.FAILURES else rater_in_words
+    a, b = (in_words(name if ":" in name or not groups else f"group:{name}") for name in named)
     return [f"A is {a}; B is {b}"]
 
 
@@ -109,18 +133,23 @@ def _has_intervals(name: str, table: Table) -> bool:
 def table_stata(report: Report, name: str) -> IO[bytes]:
     """A table as a data file of Stata, read from the start; KeyError where there is none of that name."""
     table = table_of(report, name)
-    return _put_together(lambda file: write_stata(file, name, table))
+    return put_together(lambda file: write_stata(file, name, table))
 
 
 def table_parquet(report: Report, name: str) -> IO[bytes]:
     """A table as a Parquet file, read from the start; KeyError where there is none of that name."""
     table = table_of(report, name)
-    return _put_together(lambda file: write_parquet(file, table))
+    return put_together(lambda file: write_parquet(file, table))
 
 
 def figure_bytes(report: Report, name: str, ending: str, look: Look = AS_ON_PAGE) -> bytes:
     """A figure as ``svg``, ``png`` or ``pdf``; KeyError where there is none of that name."""
-    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name], look)
+    return rendered({figure.name: figure for figure in figures_of(report)}[name], ending, look)
+
+
+def rendered(figure: Figure, ending: str, look: Look = AS_ON_PAGE) -> bytes:
+    """A figure as ``svg``, ``png`` or ``pdf``."""
+    return _RENDERERS[ending](figure, look)
 
 
 def methods_text(report: Report, ending: str) -> str:
@@ -140,12 +169,12 @@ def workbook(report: Report, *names: str) -> IO[bytes]:
     methods = methods_of(report)
     paragraphs = [*methods.paragraphs, *methods.sources]
     paragraphs += [f"Left out here: {name}, {n:,} rows. See {name}.csv." for name, n in large.items()]
-    return _put_together(lambda file: write_workbook(file, kept, paragraphs))
+    return put_together(lambda file: write_workbook(file, kept, paragraphs))
 
 
 def archive(report: Report) -> IO[bytes]:
     """Everything as one ZIP, read from the start."""
-    return _put_together(lambda file: write_archive(file, archived(report)))
+    return put_together(lambda file: write_archive(file, archived(report)))
 
 
 def archived(report: Report) -> Iterator[tuple[str, Content]]:
@@ -155,7 +184,7 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
     yield "methods.tex", methods.latex.encode()
     yield "methods.txt", methods.text.encode()
     with translation.override("en"):
-        figures = figures_of(report)
+        figures = [figure for figure in figures_of(report) if not figure.is_on_request]
         tables = [(name, table_of(report, name)) for name in table_names(report)]
         yield "report.json", description(report, methods.title, tables, figures).encode()
         yield "report.xlsx", _read_whole(workbook(report))
@@ -211,7 +240,8 @@ def _moment(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def _put_together(write: Callable[[IO[bytes]], None]) -> IO[bytes]:
+def put_together(write: Callable[[IO[bytes]], None]) -> IO[bytes]:
+    """A file as ``write`` writes it, read from the start."""
     file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # whoever asked for it closes it
     write(file)
     file.seek(0)

@@ -48,6 +48,7 @@ SOURCES = {
     "evaluation of symptom checker apps? A test theoretical perspective. Digital Health 9.",
     "Hyndman and Fan 1996": "Hyndman, Fan 1996: Sample quantiles in statistical packages. The American Statistician "
     "50.",
+    "Koopman 1984": "Koopman 1984: Confidence intervals for the ratio of two binomial proportions. Biometrics 40.",
     "Levenshtein 1966": "Levenshtein 1966: Binary codes capable of correcting deletions, insertions, and reversals. "
     "Soviet Physics Doklady 10.",
     "Hanley and McNeil 1982": "Hanley, McNeil 1982: The meaning and use of the area under a receiver operating "
@@ -71,6 +72,8 @@ SOURCES = {
     "p-values when permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology 9.",
     "Shrout and Fleiss 1979": "Shrout, Fleiss 1979: Intraclass correlations: uses in assessing rater reliability. "
     "Psychological Bulletin 86.",
+    "Soskin Hicks et al. 2026": "Soskin Hicks et al. 2026: HealthBench Professional: Evaluating Large Language Models "
+    "on Real Clinician Chats. arXiv 2604.27470.",
     "Tukey 1958": "Tukey 1958: Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
     "Statistics 29.",
     "Wilcoxon 1945": "Wilcoxon 1945: Individual comparisons by ranking methods. Biometrics Bulletin 1.",
@@ -91,6 +94,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.ALTERNATIVE: sentences.SIZES_OF_ADVANTAGES,
     Report.Kind.SCORES: sentences.SIZES_OF_SCORES,
     Report.Kind.POWERED: sentences.SIZES_OF_POWERED,
+    Report.Kind.FRONTIER: sentences.SIZES_OF_POWERED,
     Report.Kind.CALIBRATION: sentences.SIZES_OF_HITS,
     Report.Kind.ACUITY: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_FORMATS: sentences.SIZES_OF_ACUITY,
@@ -99,6 +103,10 @@ _SIZES: dict[str, str] = {
     Report.Kind.PAIRS: sentences.SIZES_OF_PAIRS,
     Report.Kind.REFINEMENT: sentences.SIZES_OF_REFINEMENT,
     Report.Kind.DRAFTING: sentences.SIZES_OF_DRAFTING,
+    Report.Kind.META_EVAL: sentences.SIZES_OF_MF1,
+    Report.Kind.CONSENSUS: sentences.SIZES_OF_CONSENSUS,
+    Report.Kind.MODES: sentences.SIZES_OF_MODES,
+    Report.Kind.FAILURES: sentences.SIZES_OF_FAILURES,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {
@@ -109,6 +117,8 @@ _FEW_PAIRS: dict[str, str] = {
     Report.Kind.ALTERNATIVE: "MF1 has",
     Report.Kind.CALIBRATION: "MF1 has",
     Report.Kind.SCORES: "the MF1 of groups has",
+    Report.Kind.META_EVAL: "MF1 has",
+    Report.Kind.FAILURES: "kappa, F1 and alpha have",
 }
 _BLANKS = re.compile(r"\s+")
 

@@ -61,6 +61,26 @@ def chosen_subsets(benchmark: Benchmark, given: Any) -> list[str]:
     return sorted(known)
 
 
+def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether there are figures by slice, and the named slices among them."""
+    given = parameters.get("slices", False)
+    if not isinstance(given, bool):
+        raise WrongParameters(_("“slices” must be true or false."), field="parameters.slices")
+    if not given:
+        if parameters.get("subsets"):
+            raise WrongParameters(_("“subsets” requires “slices”."), field="parameters.subsets")
+        return {"slices": False, "subsets": []}
+    return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
+
+
+def chosen_flag(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A parameter that asks for more slices; nothing where it does not, as in reports from before there was one."""
+    given = parameters.get(name, False)
+    if not isinstance(given, bool):
+        raise WrongParameters(_("“%(name)s” must be true or false.") % {"name": name}, field=f"parameters.{name}")
+    return {name: True} if given else {}
+
+
 def checked_k(given: Any) -> int:
     """The threshold k, a whole number within its bounds."""
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= LARGEST_K:

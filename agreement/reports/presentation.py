@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from agreement.failures.inputs import coding_judges
 from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
 from agreement.models import Report
@@ -45,11 +46,23 @@ class Shown:
     csv_url: str
     urls: dict[str, str]  # of the figure itself, by format
     print_files: list[tuple[str, dict[str, str]]]  # the same by width and colours
+    choice: str = ""  # the menu in which it is one of several, which calls it ``option``
+    option: str = ""
 
     @property
     def svg(self) -> SafeString:
         """The figure as markup; only the figures that a page shows are drawn."""
         return self.draw()
+
+
+@dataclass(frozen=True)
+class FigureChoice:
+    """A menu of figures: one of them, ``figure``, is on the page. ``others`` keep what other menus have chosen."""
+
+    name: str
+    figure: Shown
+    options: list[Shown]
+    others: list[str]
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
@@ -80,7 +93,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     raters_of = {pk: raters or [] for pk, _headline, raters, _cases in facts}
     cases_of = {pk: cases for pk, _headline, _raters, cases in facts}
     behind = {pk: judges_in_report(raters) for pk, raters in raters_of.items()}
-    stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
+    stale = may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
     runs = names_in(shown)
     rows = []
     for report in shown:
@@ -108,7 +121,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     return [{**row, "is_namesake": times[row["title"]] > 1} for row in rows]
 
 
-def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set[int]:
+def may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set[int]:
     """Reports of one benchmark for which a change of their raters was recorded since they began; one query for all.
 
     Only the page of a report checks whether the change affects a figure, by reading the inputs again.
@@ -131,18 +144,31 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
         return [{"rater": "", "kind": "coverage", "judge": ""}]
     if report.kind == Report.Kind.PAIRS:  # answers of a run, and what physicians say about its pairs
         return [{"rater": "", "kind": "pairs", "judge": ""}]
+    if report.kind == Report.Kind.FAILURES:  # codes of responses, and decisions of who grades coverage
+        coders = [{"rater": "", "kind": "coding", "judge": name} for name in coding_judges(report.parameters)]
+        return [{"rater": "", "kind": "failures", "judge": ""}, *coders, *raters]
     if report.kind == Report.Kind.DRAFTING:  # decisions on suggestions, and published rubrics
         return [{"rater": "", "kind": "drafting", "judge": ""}]
-    if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
+    if report.kind == Report.Kind.COMPOSITION:  # published rubrics, and what is recorded of cases
+        return [{"rater": "", "kind": "composition", "judge": ""}]
+    if report.kind == Report.Kind.COHORT:  # applications, licences, members, and who has taken part
+        return [{"rater": "", "kind": "cohort", "judge": ""}]
+    if report.kind == Report.Kind.FRONTIER:  # what is known of candidates, beside the decisions
+        return [*raters, {"rater": "", "kind": "attributes", "judge": ""}]
+    if report.kind in (Report.Kind.ALTERNATIVE, Report.Kind.META_EVAL):  # their tables of raters have only judges
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []
     return raters
 
 
-def body(report: Report, *, sort: str = "", part: str = "", page: str = "") -> Context:
-    """Everything on the page of a finished report; ``page`` is the number of a page of its long tables."""
+def body(report: Report, *, sort: str = "", part: str = "", page: str = "", chosen: Collection[str] = ()) -> Context:
+    """Everything on the page of a finished report; ``page`` is the number of a page of its long tables, ``chosen`` are
+    names of figures that menus of the page have chosen.
+    """
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
+    context["choices"] = _choices(context["figures"].values(), chosen)
+    context["view"] = {"sort": sort, "slice": part, "page": page}
     context["facts"] = report.result["facts"]
     context["effective"] = effective = context["facts"].get("effective")
     context["few_for_claim"] = effective is not None and effective < CASES_FOR_A_CLAIM
@@ -175,7 +201,22 @@ def _shown(report: Report) -> Iterable[Shown]:
             csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
             urls=urls,
             print_files=list(_print_files(urls)),
+            choice=figure.choice,
+            option=figure.option,
         )
+
+
+def _choices(figures: Iterable[Shown], chosen: Collection[str]) -> dict[str, FigureChoice]:
+    """The menus by name; without a choice the first figure of each is shown."""
+    options: dict[str, list[Shown]] = {}
+    for figure in figures:
+        if figure.choice:
+            options.setdefault(figure.choice, []).append(figure)
+    now = {name: next((figure for figure in own if figure.name in chosen), own[0]) for name, own in options.items()}
+    return {
+        name: FigureChoice(name, now[name], own, [figure.name for other, figure in now.items() if other != name])
+        for name, own in options.items()
+    }
 
 
 def _print_files(urls: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -49,6 +49,16 @@ def rater_in_words(label: str) -> str:
     return label if label.startswith("the ") or named == label else f"the {named}"
 
 
+def coder_in_words(label: str) -> str:
+    """A rater of codes as a sentence names it: codes are neither checked nor given in rounds."""
+    kind, _colon, name = label.partition(":")
+    if kind == "group":
+        return _with("group", name)
+    if kind in ("physician", "judge"):
+        return f"the judge {name}" if kind == "judge" else f"physician {name}"
+    return "the final codes of physicians"
+
+
 def judge_in_words(name: str) -> str:
     """“judge X”; a name that contains the word judge is used as it is."""
     return _with("judge", name)
@@ -206,6 +216,17 @@ SIZES_OF_SCORES = (
     "case once, and lies between the mean of the least scores of its cases and 1. The MF1 of groups counts pairs, and "
     "the rank correlation of length lies between −1 and 1."
 )
+SIZES_OF_CONSENSUS = (
+    "For an error rate a case is as large as its number of pairs, for the rubric score as its number of responses. "
+    "Error rates lie between 0 and 1, and the rubric score between the mean of the least scores that the consensus "
+    "criteria allow and 1; score and interval are clipped to 0 to 1 last."
+)
+SIZES_OF_MODES = (
+    "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
+    "Accuracy and CACS lie between 0 and 100, and the rubric score between the mean of the least scores that the "
+    "rubrics allow and 1; score and interval are clipped to 0 to 1 last. Shares of responses that are better, equal or "
+    "worse have mid-p intervals where each case has one response."
+)
 SIZES_OF_POWERED = (
     "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
     "Accuracy and CACS lie between 0 and 100, and the rubric score between the mean of the least scores that the "
@@ -226,6 +247,10 @@ SIZES_OF_REFINEMENT = "The size of a case is 1: each has one response before and
 SIZES_OF_PAIRS = (
     "A case is as large as its number of pairs with a decision. Shares lie between 0 and 1, and mean deltas between "
     "minus and plus the mean of all points together."
+)
+SIZES_OF_FAILURES = (
+    "A case is as large as its number of responses that were coded, or of answers of physicians behind alpha, and "
+    "shares lie between 0 and 1."
 )
 SIZES_OF_DRAFTING = (
     "A case is as large as its number of suggestions or criteria in the denominator; shares lie between 0 and 1, and "

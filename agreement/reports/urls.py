@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/scores/", views.section, {"section": "scores"}, name="scores"),
     path("b/<slug:slug>/acuity/", views.section, {"section": "acuity"}, name="acuity"),
     path("b/<slug:slug>/validity/", views.section, {"section": "validity"}, name="validity"),
+    path("b/<slug:slug>/composition/", views.section, {"section": "composition"}, name="composition"),
     path("b/<slug:slug>/calibration/", views.section, {"section": "calibration"}, name="calibration"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),

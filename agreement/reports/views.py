@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -126,9 +127,10 @@ def refuse(form: ReportForm, error: DomainError) -> None:
         form.add_error(None, str(error))
 
 
-def _chosen(request: SignedInRequest) -> dict[str, str]:
-    """What the address of a report chooses: the order of its table, a slice, a page of it."""
-    return {name: request.GET.get(key, "") for name, key in (("sort", "sort"), ("part", "slice"), ("page", "page"))}
+def _chosen(request: SignedInRequest) -> dict[str, Any]:
+    """What the address of a report chooses: the order of its table, a slice, a page of it, figures of its menus."""
+    names = (("sort", "sort"), ("part", "slice"), ("page", "page"))
+    return {**{name: request.GET.get(key, "") for name, key in names}, "chosen": request.GET.getlist("figure")}
 
 
 def _of_section(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, inf, log10
 from typing import Any, Protocol
 
 from agreement.writers.headings import FIGURES, HEADINGS, heading_of
+from agreement.writers.units import Unit, unit_of
 from agreement.writers.words import value_in_words
 
 
@@ -56,6 +58,7 @@ class _Seen:
     all_integers: bool = True
     all_text: bool = True
     largest: float = field(default=0.0)
+    smallest: float = field(default=inf)
 
     def add(self, value: Any) -> None:
         self.something = self.something or value not in (None, "", 0)
@@ -65,22 +68,22 @@ class _Seen:
             # A boolean is a finding, not a count.
             self.all_integers = self.all_integers and isinstance(value, int) and not isinstance(value, bool)
             self.largest = max(self.largest, abs(value))
+            self.smallest = min(self.smallest, abs(value) or inf)
 
 
 DIGITS = 3
 # Beyond this a third decimal is not meaningful.
 LARGE = 10.0
 MAX_COLUMNS = 10
-# Figures on a scale of 100, or counts of criteria, whatever values a table happens to have.
-_TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
+_OF_CRITERIA = ("mean", "median", "q1", "q3")  # counts of criteria: to one place, whatever their values
 # Columns with the ends of an interval that are not called like their figure.
 _ENDS = {"difference": ("low", "high"), "mean_delta": ("delta_low", "delta_high")}
 _BEHIND = (
     "n_rubric_accuracy",
     "n_cacs_at_k",
 )  # counts of the responses behind some figures, printed where they are not ``n``
-# Nothing is left of a test or of shares that add up to 1 where one of these is left out.
-_KEPT = ("b", "c", "tie", "loss", "auroc_pooled", "mean_delta_100", *_BEHIND)
+# Nothing is left of a test, of shares that add up to 1 or of a frontier of costs where one of these is left out.
+_KEPT = ("b", "c", "tie", "loss", "auroc_pooled", "mean_delta_100", "cost", *_BEHIND)
 _DETAILS_OF_TESTS = ("chi2_clustered", "chi2_edwards", "p_edwards")
 REMARKS = "note"
 EFFECTIVE = "_effective"  # ends the column of the effective cases behind a figure
@@ -150,10 +153,12 @@ def _ends(name: str, place_of: Mapping[str, int]) -> tuple[str, str]:
 
 
 def _digits(name: str, seen: Sequence[_Seen]) -> int:
-    if name.endswith("_rank") and all(column.all_whole for column in seen):
-        return 0
-    of_hundred = name in _TO_ONE_PLACE or name.startswith(("rubric_accuracy_", "cacs_at_k_"))
-    return 1 if of_hundred or any(column.largest > LARGE for column in seen) else DIGITS
+    if name.endswith("_rank"):  # ties share a rank, which may then be a half
+        return 0 if all(column.all_whole for column in seen) else 1
+    if name == "cost" and seen[0].smallest < 1:  # a response may cost a small part of a cent
+        return max(DIGITS, ceil(-log10(seen[0].smallest)) + 1)
+    to_one_place = name in _OF_CRITERIA or unit_of(name) is Unit.OF_HUNDRED
+    return 1 if to_one_place or any(column.largest > LARGE for column in seen) else DIGITS
 
 
 def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:
@@ -186,7 +191,8 @@ def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
     if column.name == "value":
         # The bounds of a band of lengths, as numbers are printed.
         ends = _BAND.fullmatch(text)
-        return "–".join(f"{int(end):,}" for end in dict.fromkeys(ends.groups())) if ends else text
+        if ends:
+            return "–".join(f"{int(end):,}" for end in dict.fromkeys(ends.groups()))
     return value_in_words(column.name, text)
 
 
@@ -220,10 +226,13 @@ def interval(row: Sequence[Any], column: PrintedColumn) -> str:
 
 
 def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str, str]]:
-    """Each remark on what is printed once, with the rows that it is about, named by their first column."""
+    """Each remark on what is printed once, with the rows that it is about, named by as many of their first columns as
+    tell all rows apart.
+    """
     if REMARKS not in table.columns or not columns:
         return []
     place = list(table.columns).index(REMARKS)
+    naming = _naming(table, columns)
     rows_of: dict[str, list[str]] = {}
     for row in table.rows:
         for remark in str(row[place] or "").split("; "):
@@ -231,9 +240,23 @@ def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str,
                 remark = _in_words(remark, table.columns, {column.name for column in columns})
                 if not remark:
                     continue
-                name = text_of(row, columns[0]) if columns[0].is_text else shown(row[columns[0].place], 0)
-                rows_of.setdefault(remark, []).append(name)
+                rows_of.setdefault(remark, []).append(_name_of(row, naming))
     return [(_named(names), remark) for remark, names in rows_of.items()]
+
+
+def _naming(table: Tabular, columns: Sequence[PrintedColumn]) -> Sequence[PrintedColumn]:
+    """The first column and, while rows still share their names, the columns of text that follow it at once."""
+    n_first = 1 + next((n for n, column in enumerate(columns[1:]) if not column.is_text), len(columns) - 1)
+    for n in range(1, n_first + 1):
+        names = [tuple(row[column.place] for column in columns[:n]) for row in table.rows]
+        if len(set(names)) == len(names):
+            return columns[:n]
+    return columns[:n_first]
+
+
+def _name_of(row: Sequence[Any], naming: Sequence[PrintedColumn]) -> str:
+    names = (text_of(row, column) if column.is_text else shown(row[column.place], 0) for column in naming)
+    return ", ".join(filter(None, names))
 
 
 def _in_words(remark: str, columns: Sequence[str], printed: set[str]) -> str:
@@ -252,4 +275,5 @@ def _in_words(remark: str, columns: Sequence[str], printed: set[str]) -> str:
 
 def _named(rows: list[str]) -> str:
     names = list(dict.fromkeys(rows))
-    return ", ".join(names) if len(names) <= _ROWS_NAMED else f"{len(rows):,} rows"
+    between = "; " if any(", " in name for name in names) else ", "
+    return between.join(names) if len(names) <= _ROWS_NAMED else f"{len(rows):,} rows"

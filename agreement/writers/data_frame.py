@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agreement.writers.columns import Tabular
+from consilium.core.loading import LOADING_PANDAS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,8 @@ def table_frame(table: Tabular) -> pd.DataFrame:
     numbers is a missing one; a column without any value is ``float64``. A missing value is ``pandas.NA``, and NaN in
     ``float64``. ValueError on a figure that is not finite, so that NaN always means missing.
     """
-    import pandas as pd  # the import takes half a second, which no other page should wait for
+    with LOADING_PANDAS:
+        import pandas as pd  # the import takes half a second, which no other page should wait for
 
     columns: list[list[Any]] = [[] for _name in table.columns]
     for row in table.rows:

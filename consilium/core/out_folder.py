@@ -64,6 +64,53 @@ class OutFolder:
         names = [*(f"{name}.json" for name in objects), *(f"{table.name}.csv" for table in files)]
         return ", ".join(f"{name} (replaced)" if name in before else name for name in names)
 
+    def refuse_foreign(self, mark: str, own: Mapping[str, Any]) -> None:
+        """`CommandError` where the folder has files, and no ``mark`` (a JSON file) of the same command whose values are
+        those of ``own``; with ``overwrite`` never.
+        """
+        if self.overwrite or not self.path.exists():
+            return
+        if not self.path.is_dir():
+            raise CommandError(f"{self.path} is not a folder.")
+        existing = self._marked(mark)
+        if any(self.path.iterdir()) and not (existing and all(existing.get(key) == own[key] for key in own)):
+            raise CommandError(
+                f"Nothing was written: {self.path} has other files. Name another folder, or write beside them with "
+                "--overwrite."
+            )
+
+    def write_files(self, files: Iterable[tuple[str, bytes | Iterable[str]]], *, mark: str) -> int:
+        """Write files by their names, which may have folders in them; their number.
+
+        ``mark`` lists them. Those that the mark of an earlier call lists, and that are not among them now, are removed,
+        so that no earlier figure stays beside the new ones.
+        """
+        earlier = self._marked(mark) or {}
+        names = set()
+        try:
+            for name, content in files:
+                path = self.path / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("wb") as file:
+                    for piece in [content] if isinstance(content, bytes) else content:
+                        file.write(piece if isinstance(piece, bytes) else piece.encode())
+                names.add(name)
+            for name in {*map(str, earlier.get("files", ()))} - names:
+                path = (self.path / name).resolve()
+                if path.is_file() and self.path.resolve() in path.parents:
+                    path.unlink()
+        except OSError as error:
+            raise CommandError(f"{self.path} cannot be written: {error.strerror}") from None
+        return len(names)
+
+    def _marked(self, mark: str) -> dict[str, Any] | None:
+        """The JSON object in ``mark``; None where there is none."""
+        try:
+            content = json.loads((self.path / mark).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return content if isinstance(content, dict) else None
+
     def _has_other_columns(self, table: OutTable) -> bool:
         path = self.path / f"{table.name}.csv"
         if not path.exists():

@@ -46,9 +46,13 @@ class Reason(Enum):
     NO_ITEMS = Phrase("no items")
     NO_ANSWERS = Phrase("no answers")
     NOTHING_COUNTED = Phrase("nothing to count yet")
+    RATIO_WITHOUT_EVENT = Phrase("marked in no response on one side, so the ratio is 0 or infinite")
+    RATIO_ALL_EVENTS = Phrase("marked in every response on one side, so the odds are infinite")
+    CONSTANT_CODE = Phrase("one of the two codes is marked everywhere or nowhere")
     NO_VALID_VERDICT = Phrase("no valid verdict")
     NO_POSITIVE_CRITERIA = Phrase("no positive criteria")
     NO_SCORED_RESPONSE = Phrase("no response has a score")
+    NO_SCORED_REFERENCES = Phrase("no response whose references all have a score")
     NO_RESPONSE_WITH_POSITIVE_CRITERIA = Phrase("no response with positive criteria")
     TOO_FEW_POSITIVE_CRITERIA = Phrase("no response has %(k)s positive criteria")
     VARYING_POSITIVE_CRITERIA = Phrase("the number of positive criteria is not constant (%(low)s to %(high)s)")
@@ -56,6 +60,30 @@ class Reason(Enum):
     NO_PAIRED_UNIT = Phrase("no unit with two ratings")
     NO_PAIRED_ITEM = Phrase("no item with two ratings")
     NO_PAIRED_CASE = Phrase("no case with two ratings")
+    TOO_FEW_PHYSICIANS = Phrase("%(n)s of the %(needed)s physicians needed have a figure")
+    TOO_FEW_REPEATS = Phrase("%(n)s of the %(needed)s repeats needed")
+    FEW_PAIRS_OF_PHYSICIAN = Phrase("not counted: %(n)s of the %(needed)s pairs needed")
+    NO_CASE_IN_EVERY_REPEAT = Phrase("no case has a score in every repeat")
+    CASES_NOT_REPEATED = (
+        Phrase("%(n)s cases excluded: not scored in every repeat"),
+        "%(n)s case excluded: not scored in every repeat",
+    )
+    RESPONSES_NOT_REPEATED = (
+        Phrase("%(n)s responses excluded: not scored in every repeat"),
+        "%(n)s response excluded: not scored in every repeat",
+    )
+    NO_BALANCED_F1_OF_JUDGE = Phrase("the judge or the physicians never gave one of the answers")
+    MEANS_ONLY = Phrase("only means are averaged over themes")
+    NO_THEME_WITH_PERCENTILE = Phrase("no theme has a percentile")
+    THEMES_UNDEFINED = Phrase("%(n)s themes excluded: undefined"), "%(n)s theme excluded: undefined"
+
+    # Composition.
+    NO_CASE_INSIDE = Phrase("no case in the slice")
+    NO_CASE_OUTSIDE = Phrase("no case outside the slice")
+    LABEL_ON_NO_CASE = Phrase("no case has this label")
+    LABEL_ON_NO_OTHER_CASE = Phrase("no case outside the slice has this label")
+    NOTHING_TO_MEASURE = Phrase("nothing to measure")
+    SPREAD_OF_ONE = Phrase("a standard deviation needs two values")
 
     # Acuity.
     NO_USABLE_READING = Phrase("no usable reading on a case with a clear reference")
@@ -95,6 +123,15 @@ class Reason(Enum):
     NO_TOKEN_PRICE = Phrase("no price of the tokens is known")
     SEVERAL_CURRENCIES = Phrase("prices in several currencies: %(names)s")
     ANSWERS_OF_OTHER_RUNS = Phrase("all answers were reused from other runs, which paid for them")
+    # Cost and quality.
+    NO_TOKENS_RECORDED = Phrase("no tokens are recorded with these responses")
+    TOKENS_IN_PART = Phrase("calls or tokens are recorded of %(n)s of %(all)s responses")
+    NO_LISTED_PRICE = Phrase("the attributes do not have the prices of input and output tokens")
+    NO_OUTPUT_PRICE = Phrase("the attributes do not have the price of output tokens")
+    NO_CASE_SCORED_OF_BOTH = Phrase("no case with a score of both")
+    NOTHING_PAID = Phrase("the first costs nothing")
+    NO_EARLIER_OF_FAMILY = Phrase("no earlier candidate of the family")
+    NO_FAMILY = Phrase("the family is unknown")
     NO_READING_TOO_LOW = Phrase("no reading is too low")
     NO_ESCALATION_KNOWN = Phrase("no reading states what is advised under a condition")
     ESCALATION_UNKNOWN = Phrase("readings too low that do not state what is advised under a condition: %(n)s")
@@ -115,6 +152,11 @@ class Reason(Enum):
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
+    INTERVAL_CASES_OF_A_SIDE = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed on each side")
+    INTERVAL_RATE_WHOLE = Phrase("no interval: marked in every response on one side")
+    INTERVAL_RATIO_AT_EDGE = Phrase("no interval: without one case the ratio is 0, infinite or undefined")
+    INTERVAL_RATIO_ALIKE = Phrase("no interval: all cases are alike")
+    INTERVAL_INFINITE_END = Phrase("no interval: its upper end is infinite")
     INTERVAL_CHANGES_ALIKE = Phrase(
         "no interval: leaving out any case changes both figures by the same amount, so the cases do not show how far "
         "they may be apart"
@@ -156,6 +198,7 @@ class Reason(Enum):
     CASES_DO_NOT_DIFFER = Phrase("cases do not differ: the denominator is not positive")
     NEITHER_MET = Phrase("neither rater said met")
     NEITHER_NOT_MET = Phrase("neither rater said not met")
+    NEITHER_MARKED = Phrase("neither rater marked the code")
     MF1_WITHOUT_MET = Phrase("neither rater said met: MF1 is the F1 of not met alone")
     MF1_WITHOUT_NOT_MET = Phrase("neither rater said not met: MF1 is the F1 of met alone")
     F1_MET_TAKEN_AS = Phrase("neither rater said met: its F1 is set to %(value)s")
@@ -245,6 +288,10 @@ class Reason(Enum):
     RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples excluded: undefined"), "%(n)s resample excluded: undefined"
     DRAWS_LEFT_OUT = Phrase("%(n)s draws excluded: undefined"), "%(n)s draw excluded: undefined"
     MEAN_OF_REPLICATES = Phrase("mean of the valid replicates")
+    SLICE_CASES_EXCLUDED = (
+        Phrase("%(n)s cases of the slice not counted: excluded since it was made"),
+        "%(n)s case of the slice not counted: excluded since it was made",
+    )
     EXCLUDED_CASES = Phrase("%(n)s excluded cases not counted"), "%(n)s excluded case not counted"
     PAIRS_REFERENCE_INVALID = (
         Phrase("%(n)s pairs excluded: invalid verdict of the reference"),
@@ -272,6 +319,10 @@ class Reason(Enum):
         Phrase("%(n)s pairs excluded: one of the two judges was not assigned them"),
         "%(n)s pair excluded: one of the two judges was not assigned it",
     )
+    PAIRS_NOT_OF_ALL_JUDGES = (
+        Phrase("%(n)s pairs excluded: another of the judges was not assigned them or left them undecided"),
+        "%(n)s pair excluded: another of the judges was not assigned it or left it undecided",
+    )
     PAIRS_LEARNED = (
         Phrase("%(n)s pairs excluded: the judge learned from these candidates"),
         "%(n)s pair excluded: the judge learned from this candidate",
@@ -280,6 +331,10 @@ class Reason(Enum):
     UNDECIDED_BY_JUDGE = Phrase("%(n)s of %(all)s pairs are undecided by the judge")
     UNDECIDED_BY_GROUP = Phrase("%(n)s of %(all)s pairs are undecided by the group")
     UNSCORED_RESPONSES = Phrase("%(n)s responses without a score"), "%(n)s response without a score"
+    UNSCORED_REFERENCES = (
+        Phrase("%(n)s responses excluded: they or their references have no score"),
+        "%(n)s response excluded: it or its references have no score",
+    )
     SCORED_CANDIDATES = Phrase("%(n)s of the %(needed)s candidates needed have a score")
     SHORT_RESPONSES = (
         Phrase("%(n)s responses with fewer than k positive criteria"),

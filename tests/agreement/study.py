@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,14 +71,17 @@ class Study:
         Assignment.objects.filter(batch=batch).update(status="accepted", submitted_at=now, accepted_at=now)
         return group
 
-    def judge(self, name: str, outcome: Callable[[Pair], str]) -> JudgeRun:
+    def judge(
+        self, name: str, outcome: Callable[[Pair], str], *, replicates: Sequence[Callable[[Pair], str]] = ()
+    ) -> JudgeRun:
         """A judge with a finished run over everything; an empty outcome is a verdict that never came.
 
-        A judge has no “cannot assess”; it says not met.
+        A judge has no “cannot assess”; it says not met. ``replicates`` are its further answers to the same questions.
         """
-        run: JudgeRun = JudgeRunFactory(
-            judge=JudgeFactory(benchmark=self.benchmark, name=name, kind=Judge.Kind.IMPORTED), imported=True
+        judge = Judge.objects.filter(benchmark=self.benchmark, name=name).first() or JudgeFactory(
+            benchmark=self.benchmark, name=name, kind=Judge.Kind.IMPORTED
         )
+        run: JudgeRun = JudgeRunFactory(judge=judge, imported=True, replicates=1 + len(replicates))
         self.outcomes[name] = {}
         verdicts, now = [], timezone.now()
         rubrics = dict(Rubric.objects.filter(case__benchmark=self.benchmark).values_list("case", "pk"))
@@ -90,10 +93,18 @@ class Study:
             for criterion in self.criteria[response.case_id]:
                 pair = (response.pk, criterion)
                 verdict = self.outcomes[name][pair] = outcome(pair).replace("cannot_assess", "not_met")
-                if verdict:
-                    verdicts.append(
-                        Verdict(run=run, response=response, criterion_id=criterion, outcome=verdict, created_at=now)
-                    )
+                for replicate, answer in enumerate([verdict, *(other(pair) for other in replicates)]):
+                    if answer:
+                        verdicts.append(
+                            Verdict(
+                                run=run,
+                                response=response,
+                                criterion_id=criterion,
+                                replicate=replicate,
+                                outcome=answer,
+                                created_at=now,
+                            )
+                        )
         Verdict.objects.bulk_create(verdicts)
         return run
 
@@ -113,9 +124,17 @@ def coin(seed: int, *outcomes: str) -> Callable[[Pair], str]:
 
 
 def make_study(
-    *, cases: int = 12, points: tuple[int, ...] = (1, 1, 1, 1, 1), candidates: tuple[str, ...] = ("alpha", "beta")
+    *,
+    cases: int = 12,
+    points: tuple[int, ...] = (1, 1, 1, 1, 1),
+    candidates: tuple[str, ...] = ("alpha", "beta"),
+    tags: Sequence[Sequence[str]] | None = None,
+    samples: int = 1,
 ) -> Study:
-    """A benchmark whose candidates have answered every case; nobody has decided anything yet."""
+    """A benchmark whose candidates have answered every case so many times; nobody has decided anything yet.
+
+    ``tags`` are those of each criterion.
+    """
     admin = UserFactory()
     benchmark = BenchmarkFactory(admin=admin)
     candidate_rows = [CandidateFactory(benchmark=benchmark, name=name) for name in candidates]
@@ -124,11 +143,13 @@ def make_study(
             benchmark=benchmark,
             key=f"case-{n:02d}",
             rubric=list(points),
+            rubric__tags=tags,
             difficulty=("low", "high")[n % 2],
             tags=["theme:even" if n % 2 == 0 else "theme:odd"],
         )
         for candidate in candidate_rows:
-            ResponseFactory(case=case, candidate=candidate)
+            for sample in range(samples):
+                ResponseFactory(case=case, candidate=candidate, sample=sample)
     return Study(benchmark, admin, candidate_rows)
 
 

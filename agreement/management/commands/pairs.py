@@ -16,9 +16,9 @@ from consilium.statistics.trials import MARGIN, DecisionRule
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from scoring.management.asking import wait_for
+from scoring.management.run_arguments import add_run_arguments, settings_given
 from validation.files.pair_tables import PAIR_COLUMNS
 from validation.management.printed_rows import by_rules_words, printed_rows
-from validation.management.run_arguments import add_run_arguments, settings_given
 from validation.models import PairGroup, RubricSet, TrialRun
 from validation.trials.building import Which
 from validation.trials.config import TRIALS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,8 +25,6 @@ from consilium.core.jobs import JobStatus
 from consilium.management.interval_options import add_interval_arguments
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
-
-PAUSE = 0.5  # seconds between looks at a report that a worker computes
 
 
 class Command(BaseCommand):
@@ -95,19 +92,14 @@ class Command(BaseCommand):
             report = services.create_report(
                 benchmark=benchmark,
                 kind=kind,
-                parameters=dict(map(_parameter, given)),
+                parameters=dict(map(read_parameter, given)),
                 seed=options["seed"],
                 interval=options["interval"],
                 at=timezone.now(),
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
-        # A worker may have claimed it first; then wait for its result.
-        while report.status in (JobStatus.PENDING, JobStatus.RUNNING):
-            services.run(report_id=report.pk, clock=timezone.now)
-            report = Report.objects.select_related("benchmark").get(pk=report.pk)
-            if report.status == JobStatus.RUNNING:
-                time.sleep(PAUSE)
+        report = services.computed(report=report, clock=timezone.now)
         if report.status != JobStatus.DONE:
             raise CommandError(report.error)
         return report
@@ -122,10 +114,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{'May be stale' if freshness.fresh is None else 'Stale'}: {', '.join(reasons)}.")
 
 
-def _parameter(given: str) -> tuple[str, Any]:
+def read_parameter(given: str) -> tuple[str, Any]:
+    """``NAME=VALUE``; a value is JSON if it can be read as JSON, else text."""
     name, equals, value = given.partition("=")
     if not name or not equals:
-        raise CommandError(f"--param is NAME=VALUE, not “{given}”")
+        raise CommandError(f"“{given}” must have the form NAME=VALUE.")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -44,6 +44,8 @@ def test_an_excluded_case_leaves_every_figure_and_comes_back(study: Study) -> No
     exclude_case(case=case, kind="decision", reason="leaks its answer", by=study.admin, at=timezone.now())
 
     for kind, was in before.items():
+        if kind == "cohort":  # counts physicians, no case
+            continue
         assert digest(study, kind) != was, kind
     own = set(case.responses.values_list("pk", flat=True))
     for rater in raters:

@@ -16,11 +16,24 @@ from agreement import services
 from agreement.kinds import KINDS
 from agreement.models import Report
 from agreement.reports.freshness import freshness_of
+from agreement.reports.presentation import list_rows
 from agreement.reports.stored import table_names
-from annotation.models import Adjudication, Assignment, Check, Decision
+from annotation.codes.batches import CodingTerms, make_coding_batch
+from annotation.models import (
+    Adjudication,
+    Application,
+    Assignment,
+    Check,
+    Decision,
+    LabelAnswer,
+    LabelQuestion,
+)
 from annotation.services import adjudications
 from annotation.services.undo import undo_finish
-from rubrics.models import Candidate, Case, Response
+from rubrics.codes.services import adopt_starter
+from rubrics.models import Candidate, Case, CodeBook, Response
+from rubrics.services import set_attributes
+from rubrics.services.attribute_values import AttributeValues
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CandidateFactory, CaseFactory, JudgeRunFactory, ResponseFactory, UserFactory
@@ -38,12 +51,19 @@ ASKED = {
     "alternative": {"judge": "echo", "group": "all"},
     "items": {"rater_a": "group:A", "rater_b": "group:B"},
     "powered": {"judge": "echo", "reference": "group:A", "k": 2},
+    "cohort": {},
+    "metaeval": {"judges": ["echo", "other"], "minimum": 4},
+    "consensus": {"rater": "group:A"},
+    "repeats": {"rater": "group:A", "k": 2},
+    "modes": {"rater": "group:A", "candidates": ["physician"], "k": 2},
+    "failures": {"rater_a": "group:A", "rater_b": "group:B", "graded_by": "group:A"},
+    "frontier": {"rater": "group:A", "measure": "cacs_at_k", "k": 2},
 }
 
 
 @pytest.fixture
 def study() -> Study:
-    study = make_study(cases=11, points=(1, 1, 1))
+    study = make_study(cases=11, points=(1, 1, 1), tags=(["cluster:hedging_a"], ["level:cluster"], []))
     written = CandidateFactory(benchmark=study.benchmark, name="physician", kind=Candidate.Kind.PHYSICIAN)
     for case in Case.objects.filter(benchmark=study.benchmark):
         ResponseFactory(case=case, candidate=written, writing_mode=Response.WritingMode.UNAIDED)
@@ -51,7 +71,32 @@ def study() -> Study:
     study.group("B", noisy(study, "A", 2, 0.25))
     study.judge("echo", noisy(study, "A", 3, 0.1))
     study.judge("other", noisy(study, "A", 5, 0.3))
+    code_by_groups(study)
     return study
+
+
+def code_by_groups(study: Study) -> None:
+    """Both groups code all responses: A marks a failure in every second one, B in every third."""
+    book = adopt_starter(benchmark=study.benchmark, by=study.admin, at=timezone.now())
+    for step, name in ((2, "A"), (3, "B")):
+        code(study, book, name, step)
+
+
+def code(study: Study, book: CodeBook, name: str, step: int) -> None:
+    """A group codes all responses: every ``step``-th has a failure."""
+    now = timezone.now()
+    terms = CodingTerms(title=f"Failures {name}", coders=1, seed=1)
+    batch = make_coding_batch(group=study.groups[name], book=book, terms=terms, by=study.admin, at=now)
+    question = LabelQuestion.objects.get(code_book=book)
+    given = [{"code": "wrong-dose", "criterion": None, "evidence": []}]
+    LabelAnswer.objects.bulk_create(
+        LabelAnswer(
+            task=task, question=question, created_at=now, updated_at=now,
+            value="none" if place % step else "coded", codes=[] if place % step else given,
+        )
+        for place, task in enumerate(batch.label_tasks.order_by("response"))
+    )  # fmt: skip
+    batch.label_tasks.update(status="submitted", submitted_at=now)
 
 
 def ask(study: Study, kind: str = "agreement", seed: int = 3) -> Report:
@@ -72,6 +117,11 @@ def compute(report: Report) -> None:
 
     wait_until(ended, message="the report is computed")
     assert report.status == "done", report.error
+
+
+def _names(value: object) -> list[object]:
+    """The names that a parameter holds: one, or several."""
+    return value if isinstance(value, list) else [value]
 
 
 @pytest.fixture
@@ -114,8 +164,10 @@ def later_run(study: Study, judge: str) -> JudgeRun:
 def test_computed_again_every_kind_is_the_same_bytes_and_fresh_until_its_inputs_change(
     study: Study, client: Client
 ) -> None:
-    # Reports of acuity rest on readings, those of validity on runs: tests/agreement/acuity, tests/validation.
-    assert set(ASKED) == {name for name, kind in KINDS.items() if kind.section not in ("acuity", "validity")}
+    # Reports of acuity rest on readings, those of validity on runs, those of composition on cases:
+    # tests/agreement/acuity, tests/validation, tests/agreement/composition.
+    apart = ("acuity", "validity", "composition")
+    assert set(ASKED) == {name for name, kind in KINDS.items() if kind.section not in apart} | {"cohort"}
     reports = {kind: ask(study, kind) for kind in ASKED}
     for kind, first in reports.items():
         answered = client.post(f"{place(first)}recompute")
@@ -130,6 +182,7 @@ def test_computed_again_every_kind_is_the_same_bytes_and_fresh_until_its_inputs_
 
     page = client.get(place(reports["agreement"])).content.decode()
     assert f'hx-get="{place(reports["agreement"])}freshness"' in page
+    del reports["cohort"]  # it rests on no decision
     decision = Decision.objects.filter(
         assignment__batch__group__name="A", assignment__response__candidate__name="physician", outcome="met"
     ).first()
@@ -140,9 +193,63 @@ def test_computed_again_every_kind_is_the_same_bytes_and_fresh_until_its_inputs_
         fragment = client.get(f"{place(report)}freshness").content.decode()
         assert "Stale" in fragment, kind
         assert "1 decision changed" in fragment, kind
-        named = any(value == "echo" for value in report.parameters.values())
+        named = "echo" in (name for value in report.parameters.values() for name in _names(value))
         assert ("the judge echo has a newer run" in fragment) is named, kind
         assert "hx-get" not in fragment
+
+
+def test_attributes_of_a_candidate_make_only_reports_on_cost_and_quality_stale(study: Study, client: Client) -> None:
+    reports = {kind: ask(study, kind) for kind in ("frontier", "agreement")}
+    alpha = study.benchmark.candidates.get(name="alpha")
+    values = AttributeValues(family="Greek")
+    set_attributes(candidate=alpha, values=values, by=study.admin, at=timezone.now())
+    fragment = client.get(f"{place(reports['frontier'])}freshness").content.decode()
+    assert "Stale" in fragment
+    assert "attributes changed of 1 candidate" in fragment
+    assert "Up to date" in client.get(f"{place(reports['agreement'])}freshness").content.decode()
+    # The lists tell which may be, without reading their inputs again.
+    for section, n in (("scores", 1), ("agreement", 0)):
+        page = client.get(f"/b/{study.benchmark.slug}/{section}/").content.decode()
+        assert page.count("Check if stale") == n
+
+
+def flagged(client: Client, report: Report) -> bool:
+    """Whether the list of its section says that it may be stale."""
+    page = client.get(f"/b/{report.benchmark.slug}/{report.section}/").content.decode()
+    return f"{report.public_id}/freshness?in=list" in page
+
+
+def test_lists_flag_reports_on_failures_after_a_coding_and_no_others(study: Study, client: Client) -> None:
+    study.group("C", coin(5, "met", "not_met"))
+    reports = {kind: ask(study, kind) for kind in ("failures", "scores", "agreement", "cohort")}
+    acuity = Report.objects.create(
+        benchmark=study.benchmark, kind="acuity", status="done",
+        parameters={"reference_set": 1, "candidates": ["M"], "ratio": 1.0},
+        created_at=timezone.now(), started_at=timezone.now(),
+    )  # fmt: skip
+    assert not any(flagged(client, report) for report in reports.values())
+    code(study, CodeBook.objects.get(benchmark=study.benchmark), "C", 2)
+    assert {kind: flagged(client, report) for kind, report in reports.items()} == {
+        "failures": True, "scores": False, "agreement": False, "cohort": False,
+    }  # fmt: skip
+    assert [row["may_be_stale"] for row in list_rows([acuity])] == [False]
+
+
+def test_lists_flag_reports_on_the_cohort_after_an_application_and_not_after_a_decision(
+    study: Study, client: Client
+) -> None:
+    reports = {kind: ask(study, kind) for kind in ("cohort", "agreement")}
+    decision = Decision.objects.filter(assignment__batch__group__name="A", outcome="met").first()
+    decision.outcome = "not_met"
+    decision.save()
+    assert {kind: flagged(client, report) for kind, report in reports.items()} == {"cohort": False, "agreement": True}
+    second = ask(study)
+    Application.objects.create(
+        benchmark=study.benchmark, email="ada@example.org", name="Ada", submitted_at=timezone.now()
+    )
+    assert flagged(client, reports["cohort"]) and not flagged(client, second)
+    fragment = client.get(f"{place(reports['cohort'])}freshness").content.decode()
+    assert "Stale" in fragment and "1 application received or reviewed" in fragment
 
 
 def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(study: Study) -> None:
@@ -265,7 +372,7 @@ def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
     JudgeRun.objects.update(status="cancelled")
     freshness = freshness_of(report)
     assert (freshness.fresh, freshness.digest) == (False, "")
-    assert "echo" in freshness.reason
+    assert "is neither a rater nor a judge with a finished run" in freshness.reason
     client = Client()
     client.force_login(study.admin)
     behind = client.get(f"{place(report)}decisions/", follow=True)

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 from sklearn.metrics import f1_score
 
-from agreement import tasks
+from agreement import services, tasks
 from agreement.models import Report
 from tests.agreement.study import coin, make_study, noisy
 from tests.axe import axe_violations
+from tests.conftest import Watch
 from tests.waiting import wait_until
 
 CODES = {"not_met": 0, "met": 1}
@@ -89,6 +90,37 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
         if pair[0] in {response.pk for response in study.responses() if response.candidate.name == "alpha"}
     )
     expect(page.locator("table.data tbody tr")).to_have_count(differ)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_moves_while_it_is_checked_whether_a_report_is_stale(
+    new_page: Callable[..., Page], watch: Watch
+) -> None:
+    watch.allow("status of 500", "Status Error Code 500")
+    study = make_study(cases=2)
+    study.group("A", coin(1, "met", "not_met"))
+    study.group("B", coin(2, "met", "not_met"))
+    raters = {"rater_a": "group:A", "rater_b": "group:B"}
+    report = services.create_report(benchmark=study.benchmark, kind="agreement", parameters=raters, at=timezone.now())
+    services.run(report_id=report.pk, clock=timezone.now)
+    page = new_page(study.admin)
+    held: list[Route] = []
+    page.route("**/freshness", lambda route: held.append(route))
+    with page.expect_request("**/freshness"):
+        page.goto(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
+    line = page.get_by_text("Checking whether the data used have changed…")
+    expect(line).to_be_visible()
+    place = page.locator("#report-freshness + *").bounding_box()
+    held[0].continue_()
+    expect(page.get_by_text("Up to date:")).to_be_visible()
+    assert page.locator("#report-freshness + *").bounding_box() == place
+    # After a failure nothing is checked, and nobody is told that something is.
+    with page.expect_request("**/freshness"):
+        page.reload()
+    expect(line).to_be_visible()
+    held[1].fulfill(status=500, body="")
+    expect(line).to_be_hidden()
+    assert page.locator("#report-freshness + *").bounding_box() == place
 
 
 @pytest.mark.django_db(transaction=True)

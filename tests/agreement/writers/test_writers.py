@@ -326,3 +326,18 @@ def test_wins_are_printed_with_ties_losses_and_both_aurocs() -> None:
     assert printed["Mean Δ"] == "0.905 \\[−1.000, 2.800\\]"
     assert (printed["Paired AUROC"], printed["Pooled AUROC"]) == ("0.640 \\[0.400, 0.800\\]", "0.610")
     assert latex.escaped("Mean Δ, χ²") == r"Mean $\Delta$, $\chi^2$"
+
+
+def test_remarks_name_rows_by_all_that_tells_them_apart() -> None:
+    columns = ("slice", "candidate", "n", "note")
+    rows = [
+        ["axis:accuracy", "one", 4, "4 responses left out"],
+        ["axis:accuracy", "two", 8, "8 responses left out"],
+        ["axis:safety", "one", 4, "4 responses left out"],
+    ]
+    text = "".join(markdown.stream_markdown(Table(columns, rows, ("slice", "candidate", "note")), caption="t"))
+    assert "axis: accuracy, one; axis: safety, one: 4 responses left out" in text
+    assert "axis: accuracy, two: 8 responses left out" in text
+    # One column is enough where it has a name for each row.
+    text = "".join(markdown.stream_markdown(Table(columns, rows[1:], ("slice", "candidate", "note")), caption="t"))
+    assert "axis: safety: 4 responses left out" in text
