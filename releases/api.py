@@ -64,8 +64,8 @@ class NewReleaseSerializer(StrictSerializer, CommandSerializer):
 
     commands = (ReleaseOptions,)
     field_order = (
-        *("version", "release_notes", "reference_answers", "responses", "decisions", "verdicts", "notes", "names"),
-        *("raters", "judges", "candidates", "no_licence", "url"),
+        *("version", "release_notes", "reference_answers", "responses", "decisions", "verdicts", "codes"),
+        *("notes", "names", "raters", "judges", "candidates", "no_licence", "url"),
     )
     version = serializers.CharField(max_length=MAX_RELEASE_VERSION_LENGTH)
     release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.MAX_NOTES_LENGTH)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.limits import MAX_LICENCE_LENGTH, MAX_RELEASE_VERSION_LENGTH
@@ -23,7 +23,7 @@ class ReleaseForm(CommandForm):
     exclude = ("raters",)
     field_order = (
         *("version", "licence", "no_licence", "notes", "url", "reference_answers", "responses", "decisions"),
-        *("verdicts", "acuity", "reading_texts", "votes", "certainty", "physicians_notes", "names"),
+        *("verdicts", "codes", "acuity", "reading_texts", "votes", "certainty", "physicians_notes", "names"),
         *("candidates", "judges"),
     )
     version = forms.CharField(
@@ -48,8 +48,8 @@ class ReleaseForm(CommandForm):
     url = form_field(ReleaseOptions, "url", forms.URLField, assume_scheme="https")
 
     PARTS = (
-        *("reference_answers", "responses", "decisions", "verdicts", "acuity", "reading_texts", "votes", "certainty"),
-        *("physicians_notes", "names"),
+        *("reference_answers", "responses", "decisions", "verdicts", "codes", "acuity", "reading_texts", "votes"),
+        *("certainty", "physicians_notes", "names"),
     )
 
     def __init__(self, benchmark: Benchmark, preview: Preview, *args: Any, **kwargs: Any) -> None:
@@ -72,6 +72,8 @@ class ReleaseForm(CommandForm):
                 len(preview.judges),
             )
             % {"n": len(preview.judges)},
+            "codes": ngettext("%(n)s answer of physicians.", "%(n)s answers of physicians.", preview.code_answers)
+            % {"n": f"{preview.code_answers:,}"},
             "acuity": ngettext(
                 "%(n)s reading, %(sets)s signed reference sets. Cases need no rubric for it.",
                 "%(n)s readings, %(sets)s signed reference sets. Cases need no rubric for it.",
@@ -89,6 +91,10 @@ class ReleaseForm(CommandForm):
                 "Each annotator’s first decisions. Later changes of annotators and checkers, and rulings of "
                 "adjudicators, are in files of their own."
             )
+        if n := len(preview.coding_judges):
+            counts["codes"] += " " + ngettext(
+                "Also the codes of %(n)d judge.", "Also the codes of %(n)d judges.", n
+            ) % {"n": n}
         if preview.responses_read:
             counts["responses"] += " " + _(
                 "With acuity, this also includes %(n)s responses read by judges of levels, with their "
@@ -102,8 +108,9 @@ class ReleaseForm(CommandForm):
             "reference_answers": preview.with_reference_answer,
             "responses": preview.responses or preview.responses_read,
             "decisions": len(preview.raters),
-            "physicians_notes": len(preview.raters) or preview.votes or preview.advice,
+            "physicians_notes": len(preview.raters) or preview.votes or preview.advice or preview.code_answers,
             "verdicts": len(preview.judges),
+            "codes": preview.codes and preview.responses,
             "acuity": preview.acuity,
             "reading_texts": preview.readings,
             "votes": preview.votes or preview.advice,
@@ -114,7 +121,7 @@ class ReleaseForm(CommandForm):
             self.fields[name].help_text = counts[name]
             self.fields[name].disabled = not available[name]
         self._choose("candidates", [(name, f"{name} ({count:,})") for name, count in preview.candidates])
-        self._choose("judges", [(name, name) for name in preview.judges])
+        self._choose("judges", [(name, _judge_label(name, preview)) for name in preview.all_judges])
 
     def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -131,12 +138,17 @@ class ReleaseForm(CommandForm):
     def clean(self) -> dict[str, Any]:
         """Each part needs what it stands beside; there is either a licence, or an explicit choice of none."""
         given = super().clean() or {}
-        if given.get("physicians_notes") and not (given.get("decisions") or given.get("acuity")):
+        if given.get("physicians_notes") and not any(given.get(name) for name in ("decisions", "codes", "acuity")):
             self.add_error(
                 "physicians_notes",
-                _("Notes are released only together with decisions or acuity: select those as well."),
+                _("Notes are released only together with decisions, codes or acuity: select those as well."),
             )
         for name, needed, message in (
+            (
+                "codes",
+                "responses",
+                _("Codes of failures are released only together with the responses: select those as well."),
+            ),
             (
                 "reading_texts",
                 "acuity",
@@ -160,3 +172,12 @@ class ReleaseForm(CommandForm):
         """The chosen options."""
         given = self.cleaned_data
         return command_of(ReleaseOptions, given, notes=given["physicians_notes"], no_licence=not given["licence"])
+
+
+def _judge_label(name: str, preview: Preview) -> str:
+    """The judge, and which of verdicts and codes a release cannot have of it."""
+    if name not in preview.judges:
+        return gettext("%(judge)s (codes, no verdicts)") % {"judge": name}
+    if preview.codes and name not in preview.coding_judges:
+        return gettext("%(judge)s (verdicts, no codes)") % {"judge": name}
+    return name

@@ -21,7 +21,7 @@ from annotation.contributions import acknowledged_names
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.version import VERSION
-from releases.content import acuity, later_decisions, optional_content
+from releases.content import acuity, attributes, failure_codes, later_decisions, optional_content
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases, withheld_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
@@ -38,6 +38,8 @@ from releases.content.clinconsensus import clinconsensus
 from releases.content.croissant import croissant
 from releases.content.folder import Folder, OpenFile
 from releases.content.healthbench import healthbench
+from releases.content.healthbench_professional import PATH as PROFESSIONAL
+from releases.content.healthbench_professional import healthbench_professional
 from releases.content.later_decisions import LaterDecisions
 from releases.content.licences import licence_text
 from releases.content.options import ReleaseOptions
@@ -99,6 +101,7 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
             _("The benchmark has no licence. Enter one in its settings, or explicitly release it without one.")
         )
     acuity.check(benchmark, options)
+    failure_codes.check(benchmark, options)
     check_no_rules(benchmark)
     if not options.acuity and not cases_to_release(benchmark).exists():
         if acuity.has_acuity(benchmark):
@@ -149,7 +152,7 @@ def _write_cases(
     noted: tuple[list[CitedPlace], list[SuggestedPlace]],
     progress: Progress,
 ) -> set[str]:
-    """Write both forms, the criteria and the splits; return the keys of the cases.
+    """Write the forms, the criteria and the splits; return the keys of the cases.
 
     ``noted`` takes what the criteria cite, and the suggestions that they began as.
     """
@@ -157,12 +160,16 @@ def _write_cases(
     total = cases_to_release(spec.benchmark).count()
     named = _named_slices(spec.benchmark)
     keys: set[str] = set()
-    splits: dict[str, OpenFile] = {}
+    # Files that are there only if a case belongs into them, by path.
+    on_demand: dict[str, OpenFile] = {}
+
+    def line(path: str, record: dict[str, Any]) -> None:
+        if path not in on_demand:
+            on_demand[path] = folder.open(path)
+        on_demand[path].line(record)
 
     def split(name: str, case: ReleasedCase, part: str) -> None:
-        if name not in splits:
-            splits[name] = folder.open(f"splits/{name}.jsonl")
-        splits[name].line({"case": case.key, "split": part})
+        line(f"splits/{name}.jsonl", {"case": case.key, "split": part})
 
     def rows() -> Any:
         for number, (case, subsets) in enumerate(_with_slices(spec.benchmark, named), start=1):
@@ -171,6 +178,8 @@ def _write_cases(
             other = clinconsensus(case, reference_answer=spec.options.reference_answers, left_out=left_out)
             if other is not None:
                 second.line(other)
+            if case.is_professional:
+                line(PROFESSIONAL, healthbench_professional(case))
             for name, part in splits_of(case):
                 split(name, case, part)
             for subset in subsets:
@@ -190,9 +199,11 @@ def _write_cases(
         closing.callback(first.close)
         closing.callback(second.close)
         folder.csv("rubrics.csv", RUBRIC_COLUMNS, rows(), text_columns=RUBRIC_TEXT)
-        for file in splits.values():
+        for file in on_demand.values():
             file.close()
     counts["clinconsensus_cases"] = folder.files["cases/clinconsensus.jsonl"].rows or 0
+    if PROFESSIONAL in folder.files:
+        counts["professional_cases"] = folder.files[PROFESSIONAL].rows or 0
     return keys
 
 
@@ -271,6 +282,10 @@ def _write_work(
             optional_content.verdict_rows(benchmark, options, left_out),
             text_columns=optional_content.VERDICT_TEXT,
         )
+    if options.codes:
+        counts.update(failure_codes.write_codes(benchmark, options, folder, left_out))
+    if attributes.names_candidates(options) and (n := attributes.write_attributes(benchmark, options, folder)):
+        counts["attributes"] = n
     if options.acuity:
         counts.update(acuity.write_acuity(benchmark, options, folder, keys, left_out))
 
@@ -327,6 +342,7 @@ def _write_about(
         made_up=benchmark.is_demo,
         slices=list(slices.rows()),
         names=acknowledged_names(benchmark) if spec.options.names else [],
+        judges_without=optional_content.judges_without(benchmark, spec.options),
     )
     folder.text("DATA_CARD.md", data_card(facts))
     folder.json(

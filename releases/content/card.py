@@ -12,7 +12,10 @@ from releases.content.options import ReleaseOptions
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """The facts on the card. ``counts`` are those of `release.json`; ``left_out`` is what a form left out."""
+    """The facts on the card. ``counts`` are those of `release.json`; ``left_out`` is what a form left out.
+
+    ``judges_without``: of verdicts and codes → the judges that were chosen and have none.
+    """
 
     cited: Cited
     description: str
@@ -25,6 +28,7 @@ class CardFacts:
     made_up: bool
     slices: Sequence[Sequence[Any]] = ()
     names: Sequence[str] = field(default_factory=tuple)
+    judges_without: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def data_card(facts: CardFacts) -> str:
@@ -184,6 +188,11 @@ def _files(facts: CardFacts) -> str:
         f"- `cases/healthbench.jsonl`: {_n(counts['cases'], 'case')} in HealthBench's form.",
         f"- `cases/clinconsensus.jsonl`: {_n(counts['clinconsensus_cases'], 'case')} in ClinConsensus' form"
         f"{'' if options.reference_answers else ', without reference answers'}.",
+        *(
+            [f"- `cases/healthbench_professional.jsonl`: {_n(n, 'case')} in the form of HealthBench Professional."]
+            if (n := counts.get("professional_cases"))
+            else []
+        ),
         "- `rubrics.csv`: the criteria as a table, with the source each rests on, the element of the case it hangs on "
         "and what it checks.",
         *_citation_files(counts),
@@ -201,7 +210,15 @@ def _files(facts: CardFacts) -> str:
         )
         lines += _later_decisions(counts)
     if options.verdicts:
-        lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
+        lacking = _judges_without(facts, "verdicts")
+        lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.{lacking}")
+    if options.codes:
+        lines += _code_files(facts)
+    if n := counts.get("attributes"):
+        lines.append(
+            f"- `candidates.csv`: family, developer, release date, size, effort and listed prices of "
+            f"{_n(n, 'candidate')}."
+        )
     if options.acuity:
         lines += _acuity_files(facts)
     lines.append("- `release.json`: what this release was made from.")
@@ -223,6 +240,29 @@ def _later_decisions(counts: Mapping[str, int]) -> list[str]:
             "The outcome `faulty` means that the criterion does not fit the response."
         )
     return lines
+
+
+def _code_files(facts: CardFacts) -> list[str]:
+    counts = facts.counts
+    return [
+        f"- `codes/book-N.jsonl`: the code book of failures, {_n(counts['code_books'], 'version')} in use, a code on "
+        "each line.",
+        f"- `codes/physicians.csv`: {_n(counts['codes_of_physicians'], 'row')} of codes that physicians gave to "
+        f"responses, under pseudonyms, {'with' if facts.options.notes else 'without'} their notes. "
+        f"`codes/rulings.csv`: {_n(counts['codes_ruled'], 'row')} of codes that adjudicators ruled. A row with the "
+        "code `none` says that no code applies.",
+        f"- `codes/judges.csv`: {_n(counts['codes_of_judges'], 'row')} of codes that judges gave, one each for an "
+        "answer that no code applies and for one that could not be read, in the "
+        f"{_n(counts['coding_runs'], 'run')} that count for them.{_judges_without(facts, 'codes')} `codes/prompts/`: "
+        "what they were asked.",
+    ]
+
+
+def _judges_without(facts: CardFacts, part: str) -> str:
+    """A sentence about the chosen judges that have none of a part."""
+    names = facts.judges_without.get(part, ())
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f" Of the chosen judges, {listed} {'has' if len(names) == 1 else 'have'} no {part}." if names else ""
 
 
 def _citation_files(counts: Mapping[str, int]) -> list[str]:
@@ -318,6 +358,11 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
         text += (
             f"\n\n{_n(count, 'response')} read by physicians are left out with what they read, since these responses "
             "are not in this release."
+        )
+    if count := left_out.get("codes_tied_to_earlier_criteria"):
+        text += (
+            f"\n\n{_n(count, 'code')} {'was' if count == 1 else 'were'} tied to criteria of earlier versions: "
+            "the codes are in this release, without the criteria."
         )
     if count := left_out.get("verdicts_without_majority"):
         text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."

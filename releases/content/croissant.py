@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from releases.content.citation import Cited, one_line
+from releases.content.code_files import BOOK
 from releases.content.folder import WrittenFile
 from releases.content.licences import SPDX, spdx_of
 
@@ -46,10 +47,33 @@ _LATER: tuple[Column, ...] = (
     ("outcome", "sc:Text", False, "met, not_met or cannot_assess; of a ruling also faulty."),
     ("stage", "sc:Text", False, "annotator, checker or adjudicator."),
 )
+_CODED: tuple[Column, ...] = (
+    ("code_book", "sc:Integer", False, "Version of the code book."),
+    ("case", "sc:Text", False, "Key of the case."),
+    ("candidate", "sc:Text", False, "Who answered."),
+    ("setting", "sc:Text", False, "The setting in which it answered."),
+    ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+)
+_CODE: tuple[Column, ...] = (("code", "sc:Text", False, "Key of the code; none where no code applies."),)
+_BOOK: tuple[Column, ...] = (
+    ("key", "sc:Text", False, "Key of the code."),
+    ("title_en", "sc:Text", False, "Its title."),
+    ("definition_en", "sc:Text", False, "Which failure it is."),
+    ("severity", "sc:Text", False, "minor, moderate or severe; may be empty."),
+    ("was", "sc:Text", True, "Codes of the version before that it continues."),
+)
 _CASE: dict[str, tuple[Column, ...]] = {
     "cases/healthbench.jsonl": (
         ("prompt_id", "sc:Text", False, "Key of the case."),
         ("example_tags", "sc:Text", True, "Tags of the case."),
+    ),
+    "cases/healthbench_professional.jsonl": (
+        ("id", "sc:Text", False, "Key of the case."),
+        ("use_case", "sc:Text", False, "consult, writing or research."),
+        ("type", "sc:Text", False, "How it was tested: good_faith or red_teaming."),
+        ("difficulty", "sc:Text", False, "By physicians: typical or difficult."),
+        ("specialty", "sc:Text", False, "The medical specialty."),
+        ("physician_response", "sc:Text", False, "What a physician answered."),
     ),
     "cases/clinconsensus.jsonl": (
         ("case_id", "sc:Text", False, "Key of the case."),
@@ -156,6 +180,44 @@ _CASE: dict[str, tuple[Column, ...]] = {
         ("outcome", "sc:Text", False, "met, not_met or invalid."),
         ("explanation", "sc:Text", False, "In the words of the judge."),
     ),
+    "codes/physicians.csv": (
+        *_CODED,
+        ("rater", "sc:Text", False, "A physician's pseudonym."),
+        ("group", "sc:Text", False, "The expert group."),
+        *_CODE,
+        ("criterion", "sc:Text", False, "Place of the criterion that it is tied to; empty without one."),
+        ("evidence", "sc:Text", False, "The words that show it, a list as JSON."),
+    ),
+    "codes/rulings.csv": (
+        *_CODED,
+        ("rater", "sc:Text", False, "adjudication."),
+        ("group", "sc:Text", False, "The expert group."),
+        *_CODE,
+    ),
+    "codes/judges.csv": (
+        *_CODED,
+        ("rater", "sc:Text", False, "The judge, after “judge:”."),
+        ("state", "sc:Text", False, "coded, or invalid where the answer could not be read."),
+        *_CODE,
+        ("criterion", "sc:Text", False, "Place of the criterion that it is tied to; empty without one."),
+        ("why", "sc:Text", False, "In the words of the judge."),
+        ("evidence", "sc:Text", False, "The words that show it, a list as JSON."),
+    ),
+    "candidates.csv": (
+        ("candidate", "sc:Text", False, "Who answered."),
+        ("family", "sc:Text", False, "The line of models that it belongs to."),
+        ("developer", "sc:Text", False, "Who made it."),
+        ("base_model", "sc:Text", False, "The model of which it is a setting."),
+        ("effort", "sc:Text", False, "Its setting."),
+        ("release_date", "sc:Date", False, "When it was released."),
+        ("size_total", "sc:Float", False, "Billions of parameters."),
+        ("size_active", "sc:Float", False, "Billions of parameters used for each token."),
+        ("open_weights", "sc:Boolean", False, "Whether its weights are open."),
+        ("price_in", "sc:Float", False, "Price of a million input tokens."),
+        ("price_out", "sc:Float", False, "Price of a million output tokens."),
+        ("currency", "sc:Text", False, "Of the prices."),
+        ("price_date", "sc:Date", False, "When the prices were valid."),
+    ),
     "acuity/source_labels.csv": (
         ("case", "sc:Text", False, "Key of the case."),
         ("dataset", "sc:Text", False, "Where the label comes from."),
@@ -230,6 +292,8 @@ def _file(file: WrittenFile) -> dict[str, Any]:
 
 
 def _columns(path: str) -> tuple[Column, ...]:
+    if BOOK.fullmatch(path):
+        return _BOOK
     return _SPLIT if path.startswith("splits/") else _CASE.get(path, ())
 
 

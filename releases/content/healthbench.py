@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from releases.content.record import ReleasedCase
+from releases.content.record import ReleasedCase, ReleasedCriterion
 from rubrics.parsing import as_imported
 
 KEYS = ("example_tags", "ideal_completions_data", "prompt", "prompt_id", "rubrics", "canary")
@@ -25,7 +25,7 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
     completions = _completions(case)
     if completions is not None or "ideal_completions_data" not in absent:
         record["ideal_completions_data"] = completions
-    record["prompt"] = _turns(case)
+    record["prompt"] = turns_of(case, case.metadata.get("prompt"))
     record["prompt_id"] = kept.get("key", case.key)
     record["rubrics"] = [
         as_imported.healthbench_criterion(
@@ -34,22 +34,29 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
             each.tags,
             {} if case.is_clinconsensus else each.extras,
             _unusual(case, each.kept),
-            {
-                "source": each.source,
-                "element": each.element,
-                "expectation": each.expectation,
-                "bank": each.bank,
-                as_imported.CITATIONS: [place.locator for place in each.cited],
-                "suggestion": each.suggestion,
-            },
+            rests_on(each),
         )
         for each in case.criteria
     ]
     if "canary" in case.metadata:
         record["canary"] = case.metadata["canary"]
+    elif case.is_professional and "canary_string" in case.metadata:
+        record["canary"] = case.metadata["canary_string"]
     elif canary and case.written_here:
         record["canary"] = canary
     return {**record, **_unknown(case, record)}
+
+
+def rests_on(criterion: ReleasedCriterion) -> dict[str, Any]:
+    """What a criterion rests on, for `as_imported.healthbench_criterion`."""
+    return {
+        "source": criterion.source,
+        "element": criterion.element,
+        "expectation": criterion.expectation,
+        "bank": criterion.bank,
+        as_imported.CITATIONS: [place.locator for place in criterion.cited],
+        "suggestion": criterion.suggestion,
+    }
 
 
 def _tags(case: ReleasedCase) -> Any:
@@ -71,10 +78,9 @@ def _completions(case: ReleasedCase) -> Any:
     )
 
 
-def _turns(case: ReleasedCase) -> list[dict[str, Any]]:
-    """The conversation, with all fields of its turns where the file had further fields."""
+def turns_of(case: ReleasedCase, whole: Any) -> list[dict[str, Any]]:
+    """The conversation, with all fields of its turns where the file had further fields: ``whole`` are its turns."""
     turns = [{"content": turn["content"], "role": turn["role"]} for turn in case.conversation]
-    whole = case.metadata.get("prompt")
     if case.is_clinconsensus or not isinstance(whole, list) or len(whole) != len(turns):
         return turns
     merged = [{**turn, **more} for turn, more in zip(turns, whole, strict=True) if isinstance(more, dict)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +18,7 @@ from consilium.core.errors import DomainError, field_named
 from releases.content.cases import cases_to_release
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
+from scoring.coding.selectors import judges_that_coded
 from scoring.models import Verdict
 from scoring.runs.selectors import RunSet, run_sets
 from scoring.selectors.raters import resolve_rater
@@ -45,8 +46,27 @@ def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
                 _("“%(name)s” is a judge; its verdicts are a separate part of the release.") % {"name": name},
                 field="raters",
             )
+    _check_judges(benchmark, options)
+
+
+def _check_judges(benchmark: Benchmark, options: ReleaseOptions) -> None:
+    """`DomainError` where a chosen judge has neither verdicts nor codes that the release could hold."""
+    without = judges_without(benchmark, options)
+    for name in options.judges:
+        if without and all(name in names for names in without.values()):
+            raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name}, field="judges")
+
+
+def judges_without(benchmark: Benchmark, options: ReleaseOptions) -> dict[str, list[str]]:
+    """Of verdicts and codes, those that the options ask for → the chosen judges that have none."""
+    if not options.judges:
+        return {}
+    having: dict[str, Collection[str]] = {}
     if options.verdicts:
-        judges_to_release(benchmark, options)
+        having["verdicts"] = run_sets(benchmark, options.judges).keys()
+    if options.codes:
+        having["codes"] = judges_that_coded(benchmark)
+    return {part: [name for name in options.judges if name not in names] for part, names in having.items()}
 
 
 def has_other_settings(benchmark: Benchmark) -> bool:
@@ -63,6 +83,12 @@ def responses_to_release(benchmark: Benchmark, options: ReleaseOptions) -> Query
     if options.candidates:
         return rows.filter(candidate__name__in=options.candidates)
     return rows.of_originals()
+
+
+def released_candidates(benchmark: Benchmark, options: ReleaseOptions) -> QuerySet[Candidate]:
+    """Those that the options name, or all that are not derived."""
+    rows = Candidate.objects.filter(benchmark=benchmark)
+    return rows.filter(name__in=options.candidates) if options.candidates else rows.originals()
 
 
 def _left_out_candidates(benchmark: Benchmark, options: ReleaseOptions) -> set[str]:
@@ -129,10 +155,7 @@ def decision_rows(
 def judges_to_release(benchmark: Benchmark, options: ReleaseOptions) -> list[RunSet]:
     """The finished runs that count for each chosen judge, or for all that have any."""
     judges = run_sets(benchmark, options.judges or None)
-    for name in options.judges:
-        if name not in judges:
-            raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name}, field="judges")
-    return [judges[name] for name in options.judges or judges]
+    return [judges[name] for name in options.judges or judges if name in judges]
 
 
 def runs_behind(benchmark: Benchmark, options: ReleaseOptions) -> list[RunSet]:

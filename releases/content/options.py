@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass as command
 from consilium.core.commands import Label
 from consilium.core.errors import DomainError
 
-PARTS = ("responses", "decisions", "verdicts", "acuity", "votes")
+PARTS = ("responses", "decisions", "verdicts", "codes", "acuity", "votes")
 
 
 @command(frozen=True, slots=True)
@@ -23,13 +23,18 @@ class ReleaseOptions:
 
     ``raters`` are those whose decisions are included (empty: each physician's own, under their pseudonym), ``judges``
     those whose verdicts are (empty: all; each by its newest run, or all its imported ones). ``candidates`` limit all of
-    these to their responses (empty: all candidates).
+    these to their responses (empty: all candidates). ``codes`` are those of all physicians and of ``judges``.
     """
 
     reference_answers: Annotated[bool, Label(gettext_lazy("Reference answers"))] = False
     responses: Annotated[bool, Label(gettext_lazy("Responses of candidates"))] = False
     decisions: Annotated[bool, Label(gettext_lazy("Physicians’ decisions, under pseudonyms"))] = False
     verdicts: Annotated[bool, Label(gettext_lazy("Verdicts of judges"))] = False
+    codes: Annotated[
+        bool,
+        Field(description="The code book, and the codes that physicians, adjudicators and judges gave to responses."),
+        Label(gettext_lazy("Codes of failures, with the code book")),
+    ] = False
     acuity: Annotated[
         bool,
         Field(
@@ -51,8 +56,8 @@ class ReleaseOptions:
     ] = False
     notes: Annotated[
         bool,
-        Field(description="With physicians' notes on their decisions and votes, and those of who signed."),
-        Label(gettext_lazy("… with physicians’ notes on their decisions and votes")),
+        Field(description="With physicians' notes on their decisions, codes and votes, and those of who signed."),
+        Label(gettext_lazy("… with physicians’ notes on their decisions, codes and votes")),
     ] = False
     names: Annotated[
         bool,

@@ -81,6 +81,11 @@ class ReleasedCase:
         """Whether it was imported as a ClinConsensus case."""
         return isinstance(self.metadata.get("context_length"), int)
 
+    @property
+    def is_professional(self) -> bool:
+        """Whether it was imported as a HealthBench Professional example."""
+        return self.kept.get(as_imported.FORM) == as_imported.PROFESSIONAL
+
     def labels(self, prefix: str) -> list[str]:
         """Its tags of one kind, without the prefix, in their order."""
         start = f"{prefix}:"

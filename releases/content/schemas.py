@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from releases.content.acuity_files import ACUITY_SCHEMAS, schema_name
+from releases.content.code_files import BOOK
+from rubrics.codes.code import (
+    MAX_CODE_KEY_LENGTH,
+    MAX_CODE_TEXT_LENGTH,
+    MAX_CODE_TITLE_LENGTH,
+    NONE_OF_THESE,
+    SEVERITIES,
+    TEXTS,
+    TITLES,
+)
+from rubrics.codes.reading import COLUMNS, REQUIRED
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT = {"type": "string"}
@@ -46,6 +57,30 @@ HEALTHBENCH = {
             "canary": {},
         },
         ["prompt", "prompt_id", "rubrics"],
+    ),
+}
+
+_LABEL = {"type": ["string", "null"]}
+PROFESSIONAL = {
+    "$schema": _DIALECT,
+    "title": "A case in the form of HealthBench Professional",
+    **_object(
+        {
+            "id": _KEY,
+            "conversation": _object({"messages": {"type": "array", "items": _TURN, "minItems": 1}}, ["messages"]),
+            "rubric_items": {
+                "type": "array",
+                "minItems": 1,
+                "items": _object({"criterion_text": _FILLED, "points": _POINTS}, ["criterion_text", "points"]),
+            },
+            "use_case": _LABEL,
+            "type": _LABEL,
+            "difficulty": _LABEL,
+            "specialty": _LABEL,
+            "physician_response": _LABEL,
+            "canary_string": {},
+        },
+        ["id", "conversation", "rubric_items"],
     ),
 }
 
@@ -100,11 +135,34 @@ RESPONSE = {
     ),
 }
 
+_CODE_KEY = {**_FILLED, "maxLength": MAX_CODE_KEY_LENGTH, "not": {"const": NONE_OF_THESE}}
+_CODE_TITLE = {**_TEXT, "maxLength": MAX_CODE_TITLE_LENGTH}
+_CODE_TEXT = {**_TEXT, "maxLength": MAX_CODE_TEXT_LENGTH}
+CODE = {
+    "$schema": _DIALECT,
+    "title": "A code of a code book",
+    **_object(
+        {
+            **{name: {"type": "array", "items": _CODE_TEXT} for name in COLUMNS},
+            **dict.fromkeys(TITLES, _CODE_TITLE),
+            **dict.fromkeys(TEXTS, _CODE_TEXT),
+            "key": _CODE_KEY,
+            "title_en": {**_CODE_TITLE, "minLength": 1},
+            "definition_en": {**_CODE_TEXT, "minLength": 1},
+            "severity": {"enum": [*SEVERITIES]},
+        },
+        [*REQUIRED],
+        additionalProperties=False,
+    ),
+}
+
 SCHEMAS: dict[str, dict[str, Any]] = {
     "healthbench": HEALTHBENCH,
+    "healthbench_professional": PROFESSIONAL,
     "clinconsensus": CLINCONSENSUS,
     "split": SPLIT,
     "response": RESPONSE,
+    "code": CODE,
     **ACUITY_SCHEMAS,
 }
 
@@ -113,5 +171,8 @@ def schema_of(path: str) -> str:
     """The name of the schema of a file; empty where it has none."""
     if path.startswith("splits/") and path.endswith(".jsonl"):
         return "split"
-    known = {"cases/healthbench.jsonl": "healthbench", "cases/clinconsensus.jsonl": "clinconsensus"}
+    if BOOK.fullmatch(path):
+        return "code"
+    forms = ("healthbench", "healthbench_professional", "clinconsensus")
+    known = {f"cases/{form}.jsonl": form for form in forms}
     return {**known, "responses.jsonl": "response"}.get(path, "") or schema_name(path)

@@ -10,10 +10,12 @@ from annotation.contributions import acknowledged_names
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask, ReferenceSet
 from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
+from releases.content.failure_codes import answers_to_release, has_codes
 from releases.content.later_decisions import may_have_later_decisions
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
+from scoring.coding.selectors import judges_that_coded
 from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 
 
@@ -31,6 +33,9 @@ class Preview:
     raters: list[str]
     later_decisions: bool  # whether there are changes of returned work, amendments of checkers, or rulings
     judges: list[str]
+    codes: bool  # whether any response was coded
+    code_answers: int  # of physicians
+    coding_judges: list[str]
     names: int
     acuity: bool  # whether there is a scale
     readings: int
@@ -38,6 +43,11 @@ class Preview:
     reference_sets: int
     responses_read: int  # by judges of levels or physicians
     advice: int  # answers of physicians on them
+
+    @property
+    def all_judges(self) -> list[str]:
+        """The judges that gave verdicts or codes, by name."""
+        return sorted({*self.judges, *self.coding_judges})
 
     @property
     def is_empty(self) -> bool:
@@ -65,6 +75,9 @@ def preview_of(benchmark: Benchmark) -> Preview:
         raters=raters_of(benchmark, ReleaseOptions()),
         later_decisions=may_have_later_decisions(benchmark),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
+        codes=has_codes(benchmark),
+        code_answers=answers_to_release(benchmark, responses.of_originals()).count(),
+        coding_judges=judges_that_coded(benchmark),
         names=len(acknowledged_names(benchmark)),
         acuity=has_acuity(benchmark),
         readings=AcuityReading.objects.filter(scale__benchmark=benchmark, case__excluded_at=None).count(),

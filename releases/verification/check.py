@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from releases.content import acuity, acuity_files, later_decisions
+from releases.content import acuity, acuity_files, code_files, later_decisions
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification import suggestions
 from releases.verification.acuity import check_acuity
 from releases.verification.citations import check_citations
 from releases.verification.csv_rows import CsvRows
+from releases.verification.failure_codes import check_codes
 from releases.verification.later_decisions import FILES as LATER_DECISIONS
 from releases.verification.later_decisions import check_later_decisions
 from releases.verification.lines import fault_of
@@ -38,6 +39,7 @@ _SUM_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 COUNTED = {
     "cases/healthbench.jsonl": "cases",
     "cases/clinconsensus.jsonl": "clinconsensus_cases",
+    "cases/healthbench_professional.jsonl": "professional_cases",
     "rubrics.csv": "criteria",
     "responses.jsonl": "responses",
     "decisions.csv": "decisions",
@@ -46,7 +48,9 @@ COUNTED = {
     "documents.csv": "documents",
     "suggestions.csv": "suggestions",
     "facts.csv": "facts",
+    "candidates.csv": "attributes",
     **later_decisions.COUNTED,
+    **code_files.COUNTED,
     **acuity.COUNTED,
 }
 
@@ -116,6 +120,9 @@ def verify_source(source: Source) -> Verified:
             report.add(problem)
     if set(LATER_DECISIONS) & names:
         for problem in check_later_decisions(source):
+            report.add(problem)
+    if any(name.startswith(code_files.FOLDER) for name in names):
+        for problem in check_codes(source):
             report.add(problem)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)

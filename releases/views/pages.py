@@ -17,6 +17,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
 from releases import access, services
+from releases.content.code_files import COUNTED
 from releases.forms import ReleaseForm
 from releases.models import Release
 from releases.selectors import archive as archive_selectors
@@ -95,14 +96,15 @@ def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     context = _context(request, row)
     if row.status == JobStatus.DONE:
         line, bibtex = archive_selectors.citation_of(row)
-        changes = row.facts.get("changes", {})
+        changes, counts = row.facts.get("changes", {}), row.facts.get("counts", {})
         context |= {
             "card": archive_selectors.card_of(row),
             "citation": line,
             "bibtex": bibtex,
             "files": list(archive_selectors.file_rows(row)),
             "archive_name": services.archive_name(row),
-            "counts": row.facts.get("counts", {}),
+            "counts": counts,
+            "codes": sum(counts.get(name, 0) for name in COUNTED.values()),
             "changes": changes,
             "changed_cases": archive_selectors.change_rows(row)[:PER_PAGE],
         }

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rubrics.models import Benchmark, Case, RubricItem
-from tests.releases.releasing import built, imported, jsonl, lines
-from tests.rubrics.imports.files import clinconsensus, healthbench
+from tests.releases.releasing import built, command, imported, jsonl, lines
+from tests.rubrics.imports.files import clinconsensus, healthbench, professional
 
 pytestmark = pytest.mark.slow
 
@@ -111,6 +111,39 @@ clinconsensus_rows = st.builds(
 )
 
 
+professional_criteria = st.builds(
+    lambda text, worth, labels, more: {"criterion_text": text, "points": worth, **labels, **more},
+    filled,
+    points,
+    st.fixed_dictionaries({}, optional={"tags": st.none() | tags}),
+    beside("criterion_text criterion points tags traceability"),
+)
+labels = st.none() | texts
+professional_rows = st.builds(
+    lambda known, more: {**known, **more},
+    st.fixed_dictionaries(
+        {
+            "id": st.just("h-1") | st.integers(0, 9),
+            "conversation": st.builds(
+                lambda messages, more: {"messages": messages, **more},
+                st.lists(turns, min_size=1, max_size=2),
+                beside("messages"),
+            ),
+            "rubric_items": st.lists(professional_criteria, min_size=1, max_size=3),
+        },
+        optional={
+            **dict.fromkeys(("use_case", "type", "difficulty", "specialty", "physician_response"), labels),
+            "canary_string": labels,
+            "prompt": values,
+        },
+    ),
+    beside(
+        "id conversation rubric_items use_case type difficulty specialty physician_response canary_string prompt_id"
+        " prompt case_id user_request"
+    ),
+)
+
+
 def there_and_back(row: dict[str, Any], name: str) -> None:
     form = name.removesuffix(".jsonl")
     with tempfile.TemporaryDirectory() as root, transaction.atomic():
@@ -146,9 +179,58 @@ def test_any_clinconsensus_case_comes_out_as_it_went_in(db: None, row: dict[str,
     there_and_back(row, "clinconsensus.jsonl")
 
 
+@few
+@given(row=professional_rows)
+def test_any_healthbench_professional_example_comes_out_as_it_went_in(db: None, row: dict[str, Any]) -> None:
+    there_and_back(row, "healthbench_professional.jsonl")
+
+
+@pytest.mark.django_db
+def test_odd_professional_examples_come_out_as_they_went_in(tmp_path: Path) -> None:
+    whole = professional(1)
+    turn = {"role": "user", "content": "x", "name": "Ada"}
+    rows = [
+        whole,
+        {name: whole[name] for name in ("id", "conversation", "rubric_items")} | {"id": 7},
+        professional(2, physician_response="", use_case=None, type=" ", prompt=[{"a": 1}], context_length=3),
+        professional(3, physician_response=None, conversation={"messages": [turn], "source": "made up"}),
+        professional(4, rubric_items=[{"criterion_text": "x", "points": 1, "tags": None, "note": 1}]),
+        professional(5, rubric_items=[{"criterion_text": "x", "points": -1, "tags": ["axis:accuracy"]}]),
+    ]
+    benchmark = imported("odd", rows)
+    digest = built(benchmark, tmp_path / "odd").digest
+    assert lines(tmp_path / "odd/cases/healthbench_professional.jsonl") == rows
+    assert len(lines(tmp_path / "odd/cases/healthbench.jsonl")) == 6
+    assert (tmp_path / "odd/schema/healthbench_professional.schema.json").exists()
+    assert digest
+    out, _err = command("verify_release", str(tmp_path / "odd"))
+    assert "professional cases 6" in out
+    card = (tmp_path / "odd/DATA_CARD.md").read_text(encoding="utf-8")
+    assert "`cases/healthbench_professional.jsonl`: 6 cases in the form of HealthBench Professional." in card
+
+
+@pytest.mark.django_db
+def test_a_changed_tag_is_written_as_the_label(tmp_path: Path) -> None:
+    benchmark = imported("changed", [professional(1)])
+    Case.objects.filter(benchmark=benchmark).update(tags=["use_case:writing", "specialty:general surgery"])
+    built(benchmark, tmp_path / "changed")
+    (row,) = lines(tmp_path / "changed/cases/healthbench_professional.jsonl")
+    assert (row["use_case"], row["type"], row["specialty"]) == ("writing", None, "general surgery")
+
+
+@pytest.mark.django_db
+def test_a_benchmark_without_professional_examples_has_no_such_file(tmp_path: Path) -> None:
+    built(imported("plain", [healthbench(1)]), tmp_path / "plain")
+    assert not (tmp_path / "plain/cases/healthbench_professional.jsonl").exists()
+
+
 @pytest.mark.django_db
 def test_whole_files_keep_their_order_and_an_import_again_changes_nothing(tmp_path: Path) -> None:
-    for form, make in (("healthbench", healthbench), ("clinconsensus", clinconsensus)):
+    for form, make in (
+        ("healthbench", healthbench),
+        ("healthbench_professional", professional),
+        ("clinconsensus", clinconsensus),
+    ):
         rows = [make(number) for number in (3, 1, 2)]
         benchmark = imported(form, rows)
         built(benchmark, tmp_path / form, reference_answers=True)

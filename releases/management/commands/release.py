@@ -17,7 +17,7 @@ from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from releases import services
 from releases.content import build
-from releases.content.optional_content import runs_behind
+from releases.content.optional_content import judges_without, runs_behind
 from releases.content.options import PARTS, ReleaseOptions, read_options
 from releases.models import Release
 from releases.selectors.archive import citation_of
@@ -48,12 +48,14 @@ class Command(BaseCommand):
         parser.add_argument("--reference-answers", action="store_true", help="with the reference answers of the cases")
         parser.add_argument("--reading-texts", action="store_true", help="with the readings of acuity word for word")
         parser.add_argument("--certainty", action="store_true", help="with the certainty of votes on urgency")
-        parser.add_argument("--notes", action="store_true", help="with physicians' notes on decisions and votes")
+        parser.add_argument("--notes", action="store_true", help="with physicians' notes on decisions, codes and votes")
         parser.add_argument(
             "--names", action="store_true", help="with the names of contributors who agreed, and of who signed sets"
         )
         parser.add_argument("--rater", action="append", default=[], metavar="R", help="whose decisions; repeatable")
-        parser.add_argument("--judge", action="append", default=[], metavar="J", help="whose verdicts; repeatable")
+        parser.add_argument(
+            "--judge", action="append", default=[], metavar="J", help="whose verdicts and codes; repeatable"
+        )
         parser.add_argument("--candidate", action="append", default=[], metavar="C", help="whose responses; repeatable")
         parser.add_argument("--no-licence", action="store_true", help="it has none, and need not be told so")
         parser.add_argument("--url", default="", help="where it will be found")
@@ -119,7 +121,11 @@ class Command(BaseCommand):
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
-        for note in coverage_notes(runs_behind(release.benchmark, services.release_order(release).options)):
+        options = services.release_order(release).options
+        for part, names in judges_without(release.benchmark, options).items():
+            for name in names:
+                self.stderr.write(f"note: the judge {name} has no {part}")
+        for note in coverage_notes(runs_behind(release.benchmark, options)):
             self.stderr.write(f"note: {note}")
         self.stdout.write(citation_of(release)[0])
 
@@ -133,6 +139,7 @@ def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
         responses="responses" in parts,
         decisions="decisions" in parts,
         verdicts="verdicts" in parts,
+        codes="codes" in parts,
         acuity="acuity" in parts,
         reading_texts=given["reading_texts"] or "reading-texts" in parts,
         votes="votes" in parts,
