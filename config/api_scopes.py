@@ -61,6 +61,10 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-authors": ADMIN,
     "api-author": ADMIN,
     "api-second-step": ADMIN,
+    "api-applications": READ,
+    "api-application-reviews": ADMIN,
+    "api-application-erase": ADMIN,
+    "api-cohort-flow": READ,
     "api-groups": ADMIN,
     "api-group": ADMIN,
     "api-members": ADMIN,
@@ -140,6 +144,8 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-drafts-send": GRADE,
     "api-bank": READ,
     "api-banks": READ,
+    "api-code-books": ADMIN,
+    "api-code-book": READ,
     "api-suggestions": READ,
     "api-suggestions-open": GRADE,
     "api-suggestions-withdraw": ADMIN,
@@ -150,6 +156,7 @@ SCOPES: dict[str, ApiToken.Scope] = {
     # Files, responses and documents
     "api-candidates": READ,
     "api-candidate": READ,
+    "api-candidate-attributes": RUN,
     "api-responses": RUN,
     "api-response": READ,
     "api-imports": RUN,
@@ -168,6 +175,7 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-label-questions": READ,
     "api-label-question": READ,
     "api-label-moves": READ,
+    "api-codings": READ,
     "api-acuity-rulings": READ,
     "api-reference-sets": READ,
     "api-reference-items": READ,
@@ -180,6 +188,12 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-acuity-run": READ,
     "api-acuity-run-cancel": RUN,
     "api-acuity-run-resume": RUN,
+    "api-coding-runs": RUN,
+    "api-coding-run": READ,
+    "api-coding-run-codes": READ,
+    "api-coding-run-cancel": RUN,
+    "api-coding-run-resume": RUN,
+    "api-coding-run-replay": RUN,
     "api-acuity-plans": RUN,
     "api-acuity-plan": READ,
     "api-acuity-plan-sign": RUN,
@@ -270,12 +284,19 @@ SCOPES: dict[str, ApiToken.Scope] = {
     "api-report-rows": READ,
     "api-report-table": READ,
     "api-report-figure": READ,
+    "api-replications": RUN,
+    "api-replication-papers": READ,
+    "api-replication": READ,
+    "api-replication-archive": READ,
+    "api-replication-published": READ,
+    "api-replication-table": READ,
     "api-releases": RUN,
     "api-release": READ,
     "api-release-archive": READ,
 }
-# Reading these needs *admin*: who only reads results with a token has no need to see who signs in and who changed what.
-READ_BY_ADMIN = frozenset({"api-security-log", "api-records", "api-server-changes", "api-changes"})
+# Reading these needs *admin*: who only reads results with a token has no need to see who signs in, who changed what and
+# who applied.
+READ_BY_ADMIN = frozenset({"api-security-log", "api-records", "api-server-changes", "api-changes", "api-applications"})
 
 
 # Tokens for one benchmark --------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from consilium.middleware import Handler, reads_json
 from documents import access as documents_access
 from documents.parsing.limits import LIMITS as DOCUMENT_LIMITS
 from rubrics import access
+from rubrics.codes.reading import LIMITS as CODE_LIMITS
 from rubrics.editor.rubric_views import MAX_UPLOAD_BYTES as RUBRIC_FILE
 from rubrics.parsing.reader import Limits
 
@@ -60,11 +61,13 @@ LONG_BODIES: dict[str, LongBody] = {
     "documents:collection-import": LongBody(DOCUMENTS, documents_access.get_managed_collection),
     "api:api-collection-documents": LongBody(DOCUMENTS, documents_access.get_managed_collection),
     "rubrics:banks": LongBody(IMPORT, access.get_written_benchmark),
+    "rubrics:codes": LongBody(CODE_LIMITS.total_bytes + FORM, access.get_administered_benchmark),
     "rubrics:maps": LongBody(DOCUMENT, access.get_administered_benchmark),
     "rubrics:rubric-paste": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
     "api:api-draft-table": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
     "annotation:key-import": LongBody(KEY_FILE + FORM, access.get_administered_benchmark),
     # JSON: lists of texts, each of which may be long
+    "api:api-code-books": LongBody(DOCUMENT, access.get_administered_benchmark),
     "api:api-responses": LongBody(DOCUMENT, access.get_benchmark),
     "rubrics:write-case-save": LongBody(DOCUMENT, access.get_case_to_write),
     "rubrics:write-preview": LongBody(DOCUMENT, access.get_case_to_write),

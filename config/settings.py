@@ -123,6 +123,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "pghistory.middleware.HistoryMiddleware",
+    "consilium.middleware.RefuseForms",
+    "consilium.middleware.explain_wrong_method",
     "consilium.time_limits.TimeLimits",
 ]
 
@@ -278,6 +280,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
             "rubrics.tasks.sweep_imports",
             "scoring.tasks.sweep_runs",
             "agreement.tasks.sweep_reports",
+            "agreement.tasks.sweep_replications",
             "releases.tasks.sweep_releases",
             "documents.tasks.sweep_generations",
             "operations.tasks.sweep_backups",
@@ -361,7 +364,12 @@ ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.services.reset_tokens.AccessA
 # A signature, and a change of the own sign-in, need a proof within this time: accounts.confirming.
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 # welcome: links of invitations; first_run: codes for the first account
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip", "first_run": "10/m/ip"}
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": "10/m/ip,5/5m/key",
+    "welcome": "30/m/ip",
+    "first_run": "10/m/ip",
+    "apply": "10/m/ip",
+}
 # Who needs a second step (or a passkey) to reach any page: "all", "operators" of the server, or nobody. Admins demand
 # it for their benchmark. See accounts.services.second_factor.
 REQUIRE_SECOND_FACTOR: str = env.str("REQUIRE_SECOND_FACTOR", default="").strip().lower()
@@ -570,6 +578,8 @@ SPECTACULAR_SETTINGS = {
         "BenchmarkRole": "rubrics.models.BenchmarkRole.Role",
         "AuditedCases": "rubrics.audits.drawing.STATES",
         "AuditStatus": "rubrics.models.CaseAudit.Status",
+        "AdmissionStep": "annotation.cohort.states.STEPS",
+        "ApplicationReviewStep": "annotation.cohort.api.REVIEW_STEPS",
         "CaseWorkStatus": "annotation.models.work.CaseWorkStatus",
         "RubricStatus": "rubrics.models.Rubric.Status",
         "RejectionReason": "drafting.models.RejectionReason",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
-from django.http.request import split_domain_port, validate_host
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse, QueryDict
+from django.http.request import RawPostDataException, split_domain_port, validate_host
+from django.template.loader import render_to_string
 from django.urls import is_valid_path
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from consilium.core.limits import MAX_QUERY_LENGTH
@@ -109,6 +112,52 @@ class RefuseNul:
         """Look at the fields, where the view failed."""
         if isinstance(exception, DataError | ValueError) and request.method == "POST" and _has_nul(request.POST):
             raise SuspiciousOperation("a NUL in a field") from exception
+
+
+class RefuseForms:
+    """A form that is sent to an address which takes JSON is a bad request (400).
+
+    The CSRF check reads such a form before the view, so that the view cannot read the body any more.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer; no view is looked at before it fails."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Only views that take JSON read the body as it is."""
+        if not isinstance(exception, RawPostDataException):
+            return None
+        return JsonResponse({"detail": _("The request does not match the page. Reload the page.")}, status=400)
+
+
+def explain_wrong_method(get_response: Handler) -> Handler:
+    """A page for a browser that asks for an address in a way that it does not answer (405), with a way back."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not (
+            reads_json(request) or "HX-Request" in request.headers
+        ):
+            context = {"takes_forms": "GET" not in response["Allow"], "back": _page_before(request)}
+            response.content = render_to_string("405.html", context, request).encode()
+        return response
+
+    return middleware
+
+
+def _page_before(request: HttpRequest) -> str:
+    """The address of the page that led here, which mostly has the form; empty if it is unknown or another site's."""
+    referer = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(referer, {request.get_host()}):
+        return ""
+    path = urlsplit(referer).path
+    # Two slashes at its beginning would name another host.
+    is_own = path.startswith("/") and not path.startswith("//")
+    return path if is_own and path != request.path else ""
 
 
 def _has_nul(values: QueryDict) -> bool:

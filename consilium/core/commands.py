@@ -125,6 +125,12 @@ def _shape(annotation: Any, metadata: Sequence[Any]) -> _Shape:
     return _Shape(annotation, nullable, item, choices, label, limits)
 
 
+def label_of(command: type[Any], name: str) -> _StrOrPromise:
+    """What a page calls a field of ``command``."""
+    info = command_fields(command)[name]
+    return _shape(info.annotation, info.metadata).label.label
+
+
 def _is_annotated(annotation: Any) -> bool:
     return get_origin(annotation) is Annotated
 

@@ -41,6 +41,7 @@ Work that is claimed by an advisory lock instead, because one row is worked on i
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -73,6 +74,7 @@ Progress = Callable[[float], None]  # takes how far the work is: a share from 0 
 
 # Below the second after which a page asks again how far a job is, so that each answer can differ from the last.
 HEARTBEAT_S = 0.7
+PAUSE_S = 0.5  # between looks at a job that another worker does
 # A worker without a heartbeat for this long counts as lost. The time leaves room for a restart of the database and for
 # a machine that freezes for a while. Too short a time costs a second computation; a longer one costs only waiting.
 LOST_AFTER = timedelta(minutes=2)
@@ -300,6 +302,20 @@ class JobKind(Generic[JobT]):
             return
         with language_of(job.created_by):
             self._run(job, clock)
+
+    def completed(self, *, job_id: int, clock: Clock, waiting: Progress = no_progress) -> JobT:
+        """Do a job at once, or wait for the worker that has claimed it; the row as it then is, done or failed.
+
+        ``waiting`` is called between looks at it.
+        """
+        while True:
+            self.run(job_id=job_id, clock=clock)
+            job = self.model._default_manager.get(pk=job_id)
+            if job.status not in OPEN:
+                return job
+            if job.status == JobStatus.RUNNING:
+                waiting(0.0)
+                time.sleep(PAUSE_S)
 
     def unfinished(self, *, at: datetime) -> list[int]:
         """The ids of jobs that nobody works on though they are due: their task, or their worker, was lost."""

@@ -12,6 +12,7 @@ MAX_SLICE_SLUG_LENGTH = 60
 MAX_TITLE_LENGTH = 200  # of benchmarks, banks, batches, audits, screenings and slices
 MAX_PERSON_NAME_LENGTH = 200
 MAX_SPECIALTY_LENGTH = 100
+MAX_LICENCE_NUMBER_LENGTH = 60  # of a physician
 MAX_GROUP_NAME_LENGTH = 100
 MAX_JUDGE_NAME_LENGTH = 100
 MAX_RATER_LENGTH = 300  # the text of a rater, such as ``jury:A+B``

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +84,40 @@ def shared(first: Ratings, second: Ratings) -> tuple[npt.NDArray[np.int64], npt.
     return a, b
 
 
+class Reads:
+    """Arrays that were read from the database, by their query with its parameters; see `reading_once`."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, list[npt.NDArray[Any]]] = {}
+
+    def keep(self, query: str, arrays: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Note the arrays of a query; nobody may write to them from now on."""
+        for array in arrays:
+            array.setflags(write=False)
+        self.kept[query] = arrays
+        return list(arrays)
+
+    def clear(self) -> None:
+        """Forget everything, so that it is read anew."""
+        self.kept.clear()
+
+
+_reads: ContextVar[Reads | None] = ContextVar("reads", default=None)
+
+
+@contextmanager
+def reading_once(reads: Reads) -> Iterator[None]:
+    """In the block, each array that ``reads`` holds is used as it was read, and others are added to it.
+
+    What changes in the database meanwhile is not seen.
+    """
+    before = _reads.set(reads)
+    try:
+        yield
+    finally:
+        _reads.reset(before)
+
+
 # PostgreSQL's binary COPY writes each field as a 4-byte length and its bytes, big-endian.
 _WIDTHS = {"int8": (">i8", 8), "int4": (">i4", 4), "int2": (">i2", 2), "float8": (">f8", 8)}
 
@@ -99,13 +135,24 @@ def copy_columns(
         record += [(f"{name}_length", ">i4"), (name, _WIDTHS[kind][0])]
     layout = np.dtype(record)
     connection.ensure_connection()
-    with (
-        connection.connection.cursor() as cursor,
-        cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params) as copy,
-    ):
-        data = b"".join(bytes(block) for block in copy)
+    with connection.connection.cursor() as cursor:
+        bound = cursor.mogrify(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params)
+    reads = _reads.get()
+    kept = reads.kept.get(bound) if reads else None
+    if kept is None:
+        columns = _copied(bound, layout, types)
+        kept = list(columns.values()) if reads is None else reads.keep(bound, list(columns.values()))
+    return dict(zip(types, kept, strict=True))
+
+
+def _copied(bound: str, layout: np.dtype[Any], types: Mapping[str, str]) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a binary COPY, whose rows have this layout."""
+    with connection.connection.cursor() as cursor, cursor.copy(bound) as copy:
+        data = bytearray()  # grows in place: a list of all blocks and their sum would take the memory twice
+        for block in copy:
+            data += block
     # 11 bytes of signature, 4 of flags, 4 of header extension; then the rows, then a trailer of 2 bytes.
-    rows = data[19:-2]
+    rows = memoryview(data)[19:-2]
     if len(rows) % layout.itemsize:
         raise ValueError("a column of the query is NULL or not of its declared type")
     table = np.frombuffer(rows, dtype=layout)
@@ -145,12 +192,16 @@ def fetch_arrays(
     link = connection.connection
     with link.cursor() as cursor:
         bound = cursor.mogrify(f"SELECT {names} FROM ({query}) AS rows", params)
+    reads = _reads.get()
+    if reads and bound in reads.kept:
+        return list(reads.kept[bound])
     # Django's own cursors bind parameters themselves and cannot ask for the binary format.
     with psycopg.Cursor(link) as cursor:
         cursor.execute(bound, binary=True)
         result = cursor.pgresult
         assert result is not None
-        return [_from_array(result.get_value(0, i), kind) for i, kind in enumerate(types.values())]
+        arrays = [_from_array(result.get_value(0, i), kind) for i, kind in enumerate(types.values())]
+    return reads.keep(bound, arrays) if reads else arrays
 
 
 def _from_array(value: bytes | None, kind: str) -> npt.NDArray[Any]:

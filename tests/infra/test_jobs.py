@@ -339,6 +339,7 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
     assert jobs.check_kinds() == []
     settings.CELERY_BEAT_SCHEDULE = {}
     assert {error.obj.task for error in jobs.check_kinds()} == {
+        "agreement.tasks.run_replication",
         "agreement.tasks.run_report",
         "documents.tasks.build_generation",
         "operations.tasks.run_backup",
