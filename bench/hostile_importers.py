@@ -80,6 +80,17 @@ def _example(number: int) -> dict[str, Any]:
     }
 
 
+def _professional(number: int) -> dict[str, Any]:
+    return {
+        "id": f"q{number}",
+        "conversation": {"messages": [{"role": "user", "content": f"Case {number}: what next?"}]},
+        "rubric_items": [{"criterion_text": "Asks since when.", "points": 5}],
+        "use_case": "consult",
+        "specialty": "cardiology",
+        "physician_response": "See a doctor.",
+    }
+
+
 def _clinconsensus(number: int) -> dict[str, Any]:
     return {
         "case_id": f"cc-{number}", "difficulty": "low", "task": "t", "task_labels": ["t"], "subject": "s",
@@ -192,6 +203,12 @@ IMPORTERS = [
         "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
         ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion"), ("rubrics", 0, "tags", 0), ("example_tags", 0)),
         options={"format": "healthbench"},
+    ),
+    Importer(
+        "healthbench professional", "cases", _professional, ("id",), ("conversation", "messages", 0, "content"),
+        ("rubric_items", 0, "points"), ("rubric_items",),
+        (("id",), ("rubric_items", 0, "criterion_text"), ("use_case",), ("specialty",)),
+        options={"format": "healthbench_professional"},
     ),
     Importer(
         "clinconsensus", "cases", _clinconsensus, ("case_id",), ("user_request",), ("weight",), ("rubrics",),

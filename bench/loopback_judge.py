@@ -18,9 +18,10 @@ accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `CO
 list of criteria covers a point; any other name reads it out of the texts, `covers`), ``always-a``, ``always-same`` and
 ``near-miss-absent`` (where two texts are compared, or a near miss is asked for: `side_by_side`, `near_miss`; to refine
 a text every name adds a sentence, `refine`), one of
-`CHOICES` (how it answers a forced choice between levels), or one of `TRIAGE` (a candidate that takes the level of a
-case from the hash of the case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a
-function of the request's text alone.
+`CHOICES` (how it answers a forced choice between levels), one of `CODERS` (how it codes the failures of a reply; any
+other name finds the keys that stand in brackets in its sentences, `code_reply`), or one of `TRIAGE` (a candidate that
+takes the level of a case from the hash of the case's last line, and in one of both formats says a lower one). An
+``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -201,6 +202,29 @@ LEVELS: dict[str, Callable[[str, list[str]], str]] = {
         if (claim := re.search(r"This is an emergency response|ACUITY: emergency", reply))
         else read_level(reply, levels)
     ),
+}
+
+
+def coding(*codes: tuple[str, list[str]], **more: Any) -> str:
+    """An answer that gives codes with their quotes."""
+    entries = [{"code": key, "why": "By its words.", "quotes": quotes, **more} for key, quotes in codes]
+    return json.dumps({"codes": entries})
+
+
+def code_reply(reply: str, keys: list[str], **more: Any) -> str:
+    """The codes whose keys stand in brackets in the reply, each with its sentence: “Take ten tablets [wrong-dose].”"""
+    sentences = re.split(r"(?<=[.!?。！？])\s*", reply)
+    marked = {key: [sentence for sentence in sentences if f"[{key}]" in sentence] for key in keys}
+    return coding(*((key, quotes) for key, quotes in marked.items() if quotes), **more)
+
+
+# How each model codes a reply, given the keys of the codes.
+CODERS: dict[str, Callable[[str, list[str]], str]] = {
+    "code-both-faults": lambda reply, keys: coding((keys[0], ["Words that nobody wrote."]), ("no-such-code", [])),
+    "code-made-up": lambda reply, keys: coding(("no-such-code", [])),
+    "code-misquotes": lambda reply, keys: coding((keys[0], ["Words that nobody wrote."]), (keys[1], [reply[:9]])),
+    "code-prose": lambda reply, keys: "The reply is careless.",
+    "code-twice": lambda reply, keys: coding((keys[0], []), (keys[0], [])),
 }
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -480,6 +504,13 @@ class Loopback:
         if '"escalation": "<' in text and (reply := _REPLY.search(text)):
             levels = re.findall(r"^- (\S+) \(", text[: reply.start()], re.MULTILINE)
             return completion(LEVELS.get(model, read_level)(reply[3].strip("\n"), levels))
+        if '{"codes": [{"code": "<' in text and (reply := _REPLY.search(text)):
+            keys = re.findall(r"^- (\S+) \(", text[: reply.start()], re.MULTILINE)
+            # Where criteria are listed, each code is about the last of them.
+            numbers = re.findall(r"(?m)^([0-9]+)\. ", text.partition("<<<CRITERIA")[2])
+            if numbers and model not in CODERS:
+                return completion(code_reply(reply[3].strip("\n"), keys, criterion=int(numbers[-1])), by=model)
+            return completion(CODERS.get(model, code_reply)(reply[3].strip("\n"), keys), by=model)
         if model in ("steadfast", "gullible", "breakable"):
             reply = _REPLY.search(text)
             if model == "steadfast" or reply is None or BAIT not in reply[3]:

@@ -34,10 +34,11 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.jobs import no_progress
-from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark, documents
+from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, attributes, benchmark, documents
 from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.drafting import draft_criteria
+from demo.failures import code_failures
 from demo.oversight import ask_about_context, audit_rubrics, discuss_returned_work, screen_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.qualification import GOLD_PER_ANNOTATOR, qualify_annotators
@@ -106,6 +107,7 @@ def load_demo(*, at: datetime, rule_endpoint: str = "") -> bool:
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     ask_about_context(demo, groups[1], people["admin@example.org"], calendar)
     audit_rubrics(demo, people["auditor@example.org"], people["admin@example.org"], calendar)
+    code_failures(demo, groups, responses, people, calendar.days_ago(5))
     judge = _judge(demo, people["researcher@example.org"], at)
     screen_cases(demo, JUDGE, people["admin@example.org"], at)
     measure_rubric_sets(
@@ -172,6 +174,7 @@ def _benchmark(
                 "candidate": item.candidate.name,
                 "sample": item.candidate.sample,
                 "response": item.text,
+                "metadata": attributes.tokens_of(item.text),
             }
             for item in responses
             if item.candidate.kind == Candidate.Kind.MODEL
@@ -180,6 +183,10 @@ def _benchmark(
         **common,
     )
     _physicians_responses(demo, people, responses)
+    staff = next(people[person.email] for person in PEOPLE if person.role == BenchmarkRole.Role.RESEARCHER)
+    for candidate in Candidate.objects.filter(benchmark=demo, name__in=attributes.ATTRIBUTES):
+        values = attributes.ATTRIBUTES[candidate.name]
+        rubric_services.set_attributes(candidate=candidate, values=values, by=staff, at=at)
     return demo
 
 
@@ -516,8 +523,10 @@ def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
         (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{first}@checked", "group_b": f"{other}@checked"}),
         (Report.Kind.CALIBRATION, {"group": GROUPS[0], "candidate": PHYSICIAN_CANDIDATE}),
         (Report.Kind.SCORES, {"rater": JUDGE, "k": 10}),
+        (Report.Kind.FRONTIER, {"rater": JUDGE, "k": 10}),
         (Report.Kind.ITEMS, {"rater_a": f"{first}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
+        (Report.Kind.FAILURES, {"rater_a": first, "rater_b": other, "graded_by": JUDGE}),
         (Report.Kind.ACUITY, {}),
         (Report.Kind.ACUITY_UNCERTAINTY, {}),
         (Report.Kind.ACUITY_FORMATS, {}),

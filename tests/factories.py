@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -104,16 +105,33 @@ class CaseFactory(DjangoModelFactory[Case]):
 
 
 def publish_rubric(
-    case: Case, points: list[int], *, texts: list[str] | None = None, track: str = "gold", axis: str = "accuracy"
+    case: Case,
+    points: list[int],
+    *,
+    texts: list[str] | None = None,
+    track: str = "gold",
+    axis: str = "accuracy",
+    tags: Sequence[Sequence[str]] | None = None,
+    banks: Sequence[str] | None = None,
 ) -> Rubric:
-    """Give ``case`` a published rubric with one criterion for each of ``points``; its items are in ``rubric.items``."""
+    """Give ``case`` a published rubric with one criterion for each of ``points``; its items are in ``rubric.items``.
+
+    ``tags`` of each criterion are added to its axis; ``banks`` are the names of the bank items they come from.
+    """
     rubric = Rubric.objects.create(case=case, track=track, provenance="test")
     criteria = Criterion.objects.bulk_create(
         Criterion(case=case, text=texts[position] if texts else f"Criterion {position + 1} of {case.key}")
         for position in range(len(points))
     )
     RubricItem.objects.bulk_create(
-        RubricItem(rubric=rubric, criterion=criterion, position=position, points=value, tags=[f"axis:{axis}"])
+        RubricItem(
+            rubric=rubric,
+            criterion=criterion,
+            position=position,
+            points=value,
+            tags=[f"axis:{axis}", *(tags[position - 1] if tags else ())],
+            bank_item=banks[position - 1] if banks else "",
+        )
         for position, (criterion, value) in enumerate(zip(criteria, points, strict=True), start=1)
     )
     rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()

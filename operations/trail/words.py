@@ -13,12 +13,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.models import Batch, ExpertGroup, LabelQuestion
+from annotation.models import Application, Batch, ExpertGroup, LabelQuestion
 from consilium.core.i18n import listed
 from documents.models import Document
 from operations.trail.kinds import FIELDS, TrailKind
 from operations.trail.selectors import Change
-from rubrics.models import Benchmark, Case, CaseAudit, Criterion, Response
+from rubrics.models import Benchmark, Candidate, Case, CaseAudit, CodeBook, Criterion, Response
 from scoring.models import JudgeRun, Screening
 from validation.models import PairGroup, RubricSet
 
@@ -29,11 +29,14 @@ NAMES: dict[type[Any], tuple[Callable[[Any], str], str]] = {
     Benchmark: (lambda row: row.title, ""),
     Case: (lambda row: row.key, "rubrics:case"),
     Criterion: (lambda row: row.text, ""),
+    Candidate: (lambda row: row.name, "rubrics:candidate"),
     Response: (lambda row: row.candidate.name, ""),
     ExpertGroup: (lambda row: row.name, "annotation:group"),
     Batch: (lambda row: row.title, "annotation:batch"),
     LabelQuestion: (lambda row: row.name, ""),
+    Application: (lambda row: row.called, "annotation:cohort-application"),
     CaseAudit: (lambda row: row.title, "rubrics:audit"),
+    CodeBook: (str, ""),
     Document: (lambda row: row.title, "documents:document"),
     JudgeRun: (lambda row: row.judge.name, "scoring:run"),
     Screening: (lambda row: row.title, "scoring:screening"),

@@ -63,6 +63,12 @@ def bare(**fields: Callable[[World], Any]) -> Arguments:
     return lambda world: {name: field(world) for name, field in fields.items()}
 
 
+def both_sides(world: World) -> dict[str, Any]:
+    """The first pair of responses on both sides of k."""
+    row = table_of(world.scores, "both_sides").dicts()[0]
+    return of(public_id=lambda _: world.scores.public_id, response_id=lambda _: row["response_above"])(world)
+
+
 def open_batch(world: World) -> dict[str, Any]:
     """The batch of group A that its annotators work on."""
     return {"public_id": world.open_work.batch.public_id}
@@ -224,6 +230,9 @@ ENDPOINTS |= {
     "rubrics:revision-dismiss": Endpoint(ADMIN, slug, writes_only=True),
     "rubrics:candidates": Endpoint(STAFF, slug),
     "rubrics:candidate": Endpoint(STAFF, a_candidate),
+    "rubrics:candidate-attributes": Endpoint(STAFF, slug),
+    "rubrics:candidate-attributes-csv": Endpoint(STAFF, slug),
+    "rubrics:candidate-attributes-edit": Endpoint(STAFF, a_candidate),
     "rubrics:imports": Endpoint(STAFF, slug),
     "rubrics:import": Endpoint(STAFF, a_job),
     "rubrics:import-state": Endpoint(STAFF, a_job),
@@ -245,6 +254,20 @@ ENDPOINTS |= {
     "rubrics:bank-item": Endpoint(WRITERS, of(bank=lambda world: "own", key=lambda world: "k1")),
     "api:api-bank": Endpoint(WRITERS, slug),
     "api:api-banks": Endpoint(WRITERS, slug),
+}
+
+a_code_book = of(version=lambda world: 1)
+a_code = of(key=lambda world: "overconfidence")
+ENDPOINTS |= {
+    "rubrics:codes": Endpoint(STAFF, slug),
+    "rubrics:codes-version": Endpoint(STAFF, a_code_book),
+    "rubrics:codes-export": Endpoint(STAFF, of(version=lambda world: 1, ending=lambda world: "csv")),
+    "rubrics:codes-adopt": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:code-new": Endpoint(ADMIN, slug),
+    "rubrics:code": Endpoint(ADMIN, a_code),
+    "rubrics:code-remove": Endpoint(ADMIN, a_code, writes_only=True),
+    "api:api-code-books": Endpoint(STAFF, slug),
+    "api:api-code-book": Endpoint(STAFF, a_code_book),
 }
 
 # Documents -------------------------------------------------------------------------------------------------------
@@ -342,6 +365,34 @@ ENDPOINTS |= {
     "annotation:regrading-csv": Endpoint(STAFF, slug),
     "annotation:group-new": Endpoint(ADMIN, slug, writes_only=True),
     "annotation:group": Endpoint(STAFF, a_group),
+    "annotation:apply": Endpoint(EVERYBODY, bare(token=lambda world: world.benchmark.application_call.token)),
+    "annotation:applied": Endpoint(EVERYBODY, bare(token=lambda world: world.benchmark.application_call.token)),
+    "annotation:cohort": Endpoint(ADMIN, slug),
+    "api:api-applications": Endpoint(ADMIN, slug),
+    "api:api-application-reviews": Endpoint(
+        ADMIN, of(public_id=lambda world: world.benchmark.applications.get().public_id), writes_only=True
+    ),
+    "api:api-application-erase": Endpoint(
+        ADMIN, of(public_id=lambda world: world.benchmark.applications.get().public_id), writes_only=True
+    ),
+    "api:api-cohort-flow": Endpoint(ADMIN, slug),
+    "annotation:cohort-call": Endpoint(ADMIN, slug),
+    "annotation:cohort-import": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:cohort-flow-csv": Endpoint(ADMIN, slug),
+    "annotation:cohort-applications-csv": Endpoint(ADMIN, slug),
+    "annotation:cohort-reviews-csv": Endpoint(ADMIN, slug),
+    "annotation:cohort-licences": Endpoint(ADMIN, slug),
+    "annotation:cohort-licences-csv": Endpoint(ADMIN, slug),
+    "annotation:cohort-rotation": Endpoint(ADMIN, slug),
+    "annotation:cohort-rotation-csv": Endpoint(
+        ADMIN, of(public_id=lambda world: world.benchmark.rotation_plans.get().public_id)
+    ),
+    "annotation:cohort-application": Endpoint(
+        ADMIN, of(public_id=lambda world: world.benchmark.applications.get().public_id)
+    ),
+    "annotation:cohort-erase": Endpoint(
+        ADMIN, of(public_id=lambda world: world.benchmark.applications.get().public_id)
+    ),
     "annotation:people-all": Endpoint(ADMIN, slug),
     "annotation:people-all-csv": Endpoint(ADMIN, slug),
     "annotation:person-account": Endpoint(ADMIN, slug, writes_only=True),
@@ -424,6 +475,19 @@ ENDPOINTS |= {
     "annotation:key-use": Endpoint(ADMIN, a_key, writes_only=True),
 }
 
+# Codes of responses ------------------------------------------------------------------------------------------------
+to_rule_on_codes = bare(public_id=lambda world: world.code_ruling.public_id)
+ENDPOINTS |= {
+    "annotation:code-rulings": Endpoint(SIGNED_IN),
+    "annotation:code-ruling": Endpoint(frozenset({"adjudicator"}), to_rule_on_codes),
+    "annotation:coding": Endpoint(STAFF, slug),
+    "annotation:coding-batch-new": Endpoint(ADMIN, slug),
+    "annotation:coding-batch-preview": Endpoint(ADMIN, slug),
+    "annotation:coding-rulings": Endpoint(ADMIN, a_code_book, writes_only=True),
+    "annotation:coding-csv": Endpoint(STAFF, a_code_book),
+    "api:api-codings": Endpoint(STAFF, a_code_book),
+}
+
 # Case labels -----------------------------------------------------------------------------------------------------
 a_question = of(public_id=lambda world: world.question.public_id)
 a_panel_question = of(public_id=lambda world: world.panel_question.public_id)
@@ -485,6 +549,9 @@ ENDPOINTS |= {
 a_report = of(section=lambda world: "agreement", public_id=lambda world: world.report.public_id)
 
 
+a_replication = of(public_id=lambda world: world.replication.public_id)
+
+
 def of_report(name: str) -> Arguments:
     return of(
         section=lambda world: "agreement", public_id=lambda world: world.report.public_id, name=lambda world: name
@@ -498,7 +565,30 @@ ENDPOINTS |= {
     "agreement:readings": Endpoint(STAFF, of(public_id=lambda world: world.acuity_report.public_id)),
     "agreement:leaderboard": Endpoint(STAFF, slug),
     "agreement:leaderboard-csv": Endpoint(STAFF, slug),
+    "agreement:composition": Endpoint(STAFF, slug),
     "agreement:calibration": Endpoint(STAFF, slug),
+    "agreement:replication": Endpoint(STAFF, slug),
+    "agreement:replication-artefacts": Endpoint(STAFF, of(paper=lambda world: "healthbench")),
+    "agreement:replication-progress": Endpoint(STAFF, a_replication),
+    "agreement:replication-archive": Endpoint(STAFF, a_replication),
+    "agreement:replication-published": Endpoint(STAFF, a_replication),
+    "agreement:replication-freshness": Endpoint(STAFF, a_replication),
+    "agreement:replication-table": Endpoint(
+        STAFF,
+        of(
+            public_id=lambda world: world.replication.public_id,
+            name=lambda world: "groups",
+            ending=lambda world: "csv",
+        ),
+    ),
+    "api:api-replications": Endpoint(STAFF, slug),
+    "api:api-replication-papers": Endpoint(STAFF, slug),
+    "api:api-replication": Endpoint(STAFF, a_replication),
+    "api:api-replication-archive": Endpoint(STAFF, a_replication),
+    "api:api-replication-published": Endpoint(STAFF, a_replication),
+    "api:api-replication-table": Endpoint(
+        STAFF, of(public_id=lambda world: world.replication.public_id, name=lambda world: "groups")
+    ),
     "agreement:planning": Endpoint(STAFF, slug),
     "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
     "agreement:acuity-plans": Endpoint(STAFF, slug),
@@ -517,6 +607,9 @@ ENDPOINTS |= {
             response_id=lambda world: table_of(world.items, "tail").dicts()[0]["response"],
         ),
     ),
+    "agreement:both-sides": Endpoint(STAFF, of(public_id=lambda world: world.scores.public_id)),
+    "agreement:both-sides-pair": Endpoint(STAFF, both_sides),
+    "agreement:both-sides-file": Endpoint(STAFF, lambda world: {**both_sides(world), "ending": "md"}),
     "agreement:table-csv": Endpoint(STAFF, of_report("agreement")),
     "agreement:freshness": Endpoint(STAFF, a_report),
     "agreement:archive": Endpoint(STAFF, a_report),
@@ -568,6 +661,7 @@ ENDPOINTS |= {
     "scoring:calibration-svg": Endpoint(STAFF, a_trained_judge),
     "scoring:calibration-png": Endpoint(STAFF, a_trained_judge),
     "scoring:supervision": Endpoint(STAFF, slug),
+    "scoring:training-script": Endpoint(STAFF, slug),
     "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-delete": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-level-shifts": Endpoint(STAFF, a_level_judge, writes_only=True),
@@ -594,6 +688,7 @@ ENDPOINTS |= {
     "api:api-author": Endpoint(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
     "api:api-candidates": Endpoint(STAFF, slug),
     "api:api-candidate": Endpoint(STAFF, a_candidate),
+    "api:api-candidate-attributes": Endpoint(STAFF, a_candidate),
     "api:api-responses": Endpoint(STAFF, slug),
     "api:api-response": Endpoint(STAFF, of(public_id=lambda world: world.response.public_id)),
     "api:api-imports": Endpoint(STAFF, slug),
@@ -732,6 +827,7 @@ ENDPOINTS |= {
 }
 
 # Forced choices --------------------------------------------------------------------------------------------------
+a_coding_run = of(public_id=lambda world: world.benchmark.pipeline_runs.get(kind="code").public_id)
 a_choice = of(public_id=lambda world: world.benchmark.pipeline_runs.get(kind="classify").public_id)
 ENDPOINTS |= {
     "scoring:classification": Endpoint(STAFF, slug),
@@ -742,6 +838,22 @@ ENDPOINTS |= {
     "scoring:classification-cancel": Endpoint(STAFF, a_choice, writes_only=True),
     "scoring:classification-resume": Endpoint(STAFF, a_choice, writes_only=True),
     "scoring:classification-csv": Endpoint(STAFF, a_choice),
+    "agreement:failure-responses": Endpoint(STAFF, of(version=lambda world: 1, code=lambda world: "overconfidence")),
+    "scoring:coding": Endpoint(STAFF, slug),
+    "scoring:coding-new": Endpoint(STAFF, slug),
+    "scoring:coding-size": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:coding-run": Endpoint(STAFF, a_coding_run),
+    "scoring:coding-progress": Endpoint(STAFF, a_coding_run),
+    "scoring:coding-cancel": Endpoint(STAFF, a_coding_run, writes_only=True),
+    "scoring:coding-resume": Endpoint(STAFF, a_coding_run, writes_only=True),
+    "scoring:coding-replay": Endpoint(STAFF, a_coding_run, writes_only=True),
+    "scoring:coding-csv": Endpoint(STAFF, a_coding_run),
+    "api:api-coding-runs": Endpoint(STAFF, slug),
+    "api:api-coding-run": Endpoint(STAFF, a_coding_run),
+    "api:api-coding-run-codes": Endpoint(STAFF, a_coding_run),
+    "api:api-coding-run-cancel": Endpoint(STAFF, a_coding_run, writes_only=True),
+    "api:api-coding-run-resume": Endpoint(STAFF, a_coding_run, writes_only=True),
+    "api:api-coding-run-replay": Endpoint(STAFF, a_coding_run, writes_only=True),
     "api:api-acuity-runs": Endpoint(STAFF, slug),
     "api:api-acuity-run": Endpoint(STAFF, a_choice),
     "api:api-acuity-run-cancel": Endpoint(STAFF, a_choice, writes_only=True),

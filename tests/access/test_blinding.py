@@ -24,7 +24,8 @@ pytestmark = pytest.mark.slow
 OF_THE_RESPONSE = {
     "candidate", "other candidate", "external id", "candidate's metadata", "response's metadata", "judge", "verdict",
     "label from elsewhere", "reading", "forced choice", "framing", "reference set", "plan of acuity",
-    "rubric set", "coverage run", "near-miss pair", "recipe", "drafting run",
+    "rubric set", "coverage run", "near-miss pair", "recipe", "drafting run", "applicant",
+    "candidate's attributes",
 }  # fmt: skip
 OF_GROUP_B = {"group B", "group B's note", "group B's batch"}
 OF_A_COLLEAGUE = {"second annotator's note", "amendment of another's work"}
@@ -165,7 +166,8 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     missing = {
         "candidate", "other candidate", "judge", "group B", "group B's batch", "label from elsewhere", "reading",
         "forced choice", "framing", "reference set", "plan of acuity", "ruling", "document", "rubric set",
-        "coverage run", "near-miss pair", "refinement", "recipe", "drafting run",
+        "coverage run", "near-miss pair", "refinement", "recipe", "drafting run", "applicant",
+        "candidate's attributes",
     }  # fmt: skip
     for url in pages:
         text = text_of(client.get(url))

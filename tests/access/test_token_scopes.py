@@ -28,7 +28,14 @@ ADMINISTERED = {
     *("api-batches", "api-batch", "api-batch-preview", "api-batch-pause", "api-batch-open", "api-batch-close"),
     *("api-conflicts", "api-regrading", "api-audits", "api-authors", "api-author", "api-staff-member"),
     *("api-second-round", "api-ask-for-rulings", "api-writing-new"),
-    *("api-drafting-terms", "api-suggestions-withdraw", "api-second-step"),
+    *(
+        "api-application-reviews",
+        "api-application-erase",
+        "api-drafting-terms",
+        "api-suggestions-withdraw",
+        "api-second-step",
+        "api-code-books",
+    ),
     *("api-accounts", "api-account-deactivate", "api-account-activate", "api-sessions", "api-session", "api-token"),
 }
 # Open to one person, who is not the one who asks here: who reviews the draft, who sent it, and whose session it is.
@@ -57,7 +64,7 @@ def endpoints() -> Iterator[tuple[Route, frozenset[str]]]:
 def expected_scope(route: Route, roles: frozenset[str], method: str) -> str:
     """What the documentation says: reading; the work of physicians and authors; what researchers start; the rest."""
     if method == "GET":
-        return "admin" if route.path.endswith(("/security-log/", "/changes/")) else "read"
+        return "admin" if route.path.endswith(("/security-log/", "/changes/", "/applications/")) else "read"
     if route.name in ADMINISTERED:
         return "admin"
     if route.name in IMPORTED or roles <= STAFF:

@@ -38,5 +38,8 @@ def test_every_change_of_the_world_is_in_words(world: World) -> None:
         urls |= {
             part.url.split("/")[3]: part.url for row in page.context["changes"] for part in row["parts"] if part.url
         }
-    assert set(urls) == {"cases", "groups", "batches", "audits", "documents", "judges", "screening", "rubric-sets"}
+    assert set(urls) == {
+        *("cases", "groups", "batches", "audits", "documents", "judges", "screening", "rubric-sets", "candidates"),
+        "cohort",
+    }
     assert [url for url in urls.values() if client.get(url).status_code != 200] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from io import BytesIO
 
 from django.core.files.base import ContentFile
@@ -12,20 +12,25 @@ from django.db import connection
 
 from accounts.models import ApiToken, Invitation, Notification, User
 from agreement import services as agreement_services
-from agreement.models import NamedSlice, Report
+from agreement.models import NamedSlice, Replication, Report
 from agreement.planning.acuity_plan import plan_of
 from agreement.planning.services import import_plan
+from agreement.replication.choosing import Options
 from annotation.access import open_adjudications, waiting_checks
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
 from annotation.acuity.round_plan import RoundTerms, open_round
 from annotation.acuity.rulings import RulingInput, give_ruling, request_rulings
 from annotation.acuity.services import sign_reference_set
+from annotation.codes.batches import CodingTerms, make_coding_batch
+from annotation.codes.rulings import request_code_rulings
+from annotation.cohort.services import draw_up_rotation, set_call, submit_application
 from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
 from annotation.labels.services import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.models import (
     Adjudication,
     Assignment,
     Batch,
+    CodeRuling,
     ExpertGroup,
     KeyedDecision,
     KeyedResponse,
@@ -65,6 +70,7 @@ from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
+from rubrics.codes.services import adopt_starter
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import (
@@ -73,6 +79,7 @@ from rubrics.models import (
     BankItem,
     Benchmark,
     Candidate,
+    CandidateAttributes,
     Case,
     ImportJob,
     PrivacyWaiver,
@@ -85,6 +92,9 @@ from scoring.acuity.importing import import_acuity
 from scoring.models import (
     AcuityReading,
     ClassificationRun,
+    CodedResponse,
+    CodingBook,
+    CodingRun,
     EndpointTrial,
     GenerationRun,
     Judge,
@@ -372,6 +382,23 @@ def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
     )  # fmt: skip
 
 
+def code_by_judge(response: Response, judge: str, explanation: str) -> None:
+    """A finished run in which a judge coded one response by the code book."""
+    benchmark = response.case.benchmark
+    run = CodingRun.objects.create(
+        kind="code", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={"judge": judge, "endpoint": "", "model": "m", "codes": [], "per_case": 1},
+        terms={"judge": judge, "book": 1, "model": "m", "endpoint": "", "settings": {}, "language": "en"},
+    )  # fmt: skip
+    CodingBook.objects.create(run=run, book=benchmark.code_books.get())
+    given = {"code": "overconfidence", "why": explanation, "evidence": [], "absent": [], "criterion": None}
+    step = PipelineStep.objects.create(
+        run=run, case=response.case, stage="code", key="0", state="done",
+        output={"state": "coded", "codes": [given], "fault": ""},
+    )  # fmt: skip
+    CodedResponse.objects.create(step=step, response=response)
+
+
 def read_level(response: Response, judge: str, explanation: str) -> JudgeRun:
     """A judge's finished run that read in one response which level of care it advises."""
     scale = AcuityScale.objects.get(benchmark=response.case.benchmark, name="four")
@@ -449,7 +476,9 @@ class World:
     trained: Judge
     report: Report
     items: Report  # of the kind that leads to pairs of responses
+    scores: Report  # with a pair of responses on both sides of k
     acuity_report: Report
+    replication: Replication
     job: ImportJob
     released: Release
     open_work: Assignment  # the annotator's
@@ -460,6 +489,7 @@ class World:
     panel_question: LabelQuestion  # with a second round and rulings
     second_round: LabelTask  # the annotator's
     to_rule: RulingRequest  # the adjudicator's
+    code_ruling: CodeRuling  # the adjudicator's
     membership: int  # the first annotator's
     key: KeyedResponse
     attempt: QualificationAttempt  # the first annotator's, finished
@@ -499,6 +529,7 @@ def build_world(suffix: str = "") -> World:
         "other candidate": f"zqothercand{suffix}",
         "external id": f"zqexternal{suffix}",
         "candidate's metadata": f"zqcandmeta{suffix}",
+        "candidate's attributes": f"zqcandattr{suffix}",
         "response's metadata": f"zqrespmeta{suffix}",
         "label from elsewhere": f"zqlabel{suffix}",
         "note of round 1": f"zqroundone{suffix}",
@@ -518,6 +549,7 @@ def build_world(suffix: str = "") -> World:
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
+        "applicant": f"zqapplicant{suffix}",
         "group B": f"zqgroupb{suffix}",
         "group B's note": f"zqnoteb{suffix}",
         "group B's batch": f"zqbatchb{suffix}",
@@ -533,6 +565,13 @@ def build_world(suffix: str = "") -> World:
         CandidateFactory(benchmark=benchmark, name=name, metadata={"vendor": canaries["candidate's metadata"]})
         for name in names
     ]
+    for place, candidate in enumerate(candidates):
+        secret = canaries["candidate's attributes"] + str(place)
+        CandidateAttributes.objects.create(
+            candidate=candidate, family=secret, developer=secret, base_model=secret, effort=secret, open_weights=True,
+            release_date=date(2025, 1, 1 + place), size_total=70 + place, size_active=7 + place, price_in=1 + place,
+            price_out=4 + place, currency="USD", price_date=date(2025, 2, 1 + place),
+        )  # fmt: skip
     responses = [
         ResponseFactory(
             case=case,
@@ -563,7 +602,7 @@ def build_world(suffix: str = "") -> World:
                 assert user is not None
                 membership = add_member(group=groups[letter], email=user.email, role=role)
                 if person == "left":
-                    set_member_active(membership=membership, active=False)
+                    set_member_active(membership=membership, active=False, at=AT)
     other_group = create_group(benchmark=other, name="Group of the other benchmark")
     physician = users["other_physician"]
     assert physician is not None
@@ -676,6 +715,23 @@ def build_world(suffix: str = "") -> World:
         terms=RoundTerms("Panel again", seed=5),
     )  # fmt: skip
 
+    # Two annotators code the responses by the starter; on one they differ, and an adjudicator rules.
+    coding = make_coding_batch(
+        group=groups["A"], book=adopt_starter(benchmark=benchmark, by=users["admin"], at=AT),
+        terms=CodingTerms(title="Failures", coders=2, seed=5, size=1, candidates=[candidates[0].name]),
+        by=users["admin"], at=AT,
+    )  # fmt: skip
+    code_question = LabelQuestion.objects.get(kind="codes")
+    given = [{"code": "overconfidence", "criterion": None, "evidence": [{"start": 0, "end": 5}]}]
+    for task, value, codes in zip(
+        coding.label_tasks.order_by("annotator"), ("coded", "none"), (given, []), strict=True
+    ):
+        note = canaries["second annotator's note"] if task.annotator == second else ""
+        coded = AnswerInput(question=code_question.public_id, value=value, codes=codes, note=note)
+        save_answer(task=task, annotator=task.annotator, change=coded, at=AT)
+        submit_labels(task=task, annotator=task.annotator, at=AT)
+    request_code_rulings(group=groups["A"], question=code_question, seed=5, by=users["admin"], at=AT)
+
     # Beside the editor stand both candidates' answers, under letters.
     to_write = WritingOrder(
         group=groups["A"], title="Answers of our own", seed=5, mode="aided", candidate="physician", mode_name="older",
@@ -687,7 +743,7 @@ def build_world(suffix: str = "") -> World:
         benchmark=benchmark, name=canaries["judge"], kind="imported", created_by=users["admin"]
     )
     run = JudgeRun.objects.create(
-        benchmark=benchmark, judge=judge, status="finished", expected=9, imported=True,
+        benchmark=benchmark, judge=judge, status="finished", expected=12, imported=True,
         created_by=users["admin"], created_at=AT, started_at=AT, finished_at=AT,
     )  # fmt: skip
     jury = Judge.objects.create(
@@ -700,12 +756,13 @@ def build_world(suffix: str = "") -> World:
     )  # fmt: skip
     card = small_card([canaries["candidate"], canaries["other candidate"]])
     TrainedModel.objects.create(judge=trained, status="done", sha256="d" * 64, trained_at=AT, card=card)
-    for response in responses[:3]:
+    for response in responses[:4]:  # the last is to the same case as the first, and meets nothing
         rubric = response.case.rubrics.get()
         JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)
         for item in rubric.items.all():
             Verdict.objects.create(
-                run=run, response=response, criterion_id=item.criterion_id, outcome="met",
+                run=run, response=response, criterion_id=item.criterion_id,
+                outcome="met" if response != responses[3] else "not_met",
                 explanation=canaries["verdict"], created_at=AT,
             )  # fmt: skip
     report = agreement_services.create_report(
@@ -715,15 +772,30 @@ def build_world(suffix: str = "") -> World:
     items = agreement_services.create_report(
         benchmark=benchmark, kind="items", at=AT, by=users["admin"], parameters=report.parameters
     )
-    for pending_report in (report, items):
+    scores = agreement_services.create_report(
+        benchmark=benchmark, kind="scores", at=AT, by=users["admin"],
+        parameters={"rater": canaries["judge"], "k": 1, "also": []},
+    )  # fmt: skip
+    for pending_report in (report, items, scores):
         agreement_services.run(report_id=pending_report.pk, clock=lambda: AT)
 
     def done() -> bool:  # a worker of the session may have taken it first
         report.refresh_from_db()
         items.refresh_from_db()
-        return report.status == items.status == "done"
+        scores.refresh_from_db()
+        return report.status == items.status == scores.status == "done"
 
     wait_until(done, message="the report is done")
+    call = set_call(benchmark=benchmark, values={"is_open": True, "min_years": 3})
+    submit_application(
+        call=call,
+        fields={"email": "applicant@example.org", "name": canaries["applicant"], "years_in_practice": 2},
+        at=AT,
+    )
+    draw_up_rotation(
+        benchmark=benchmark, title="Rotation", group=groups["A"], parts={"annotator": 1}, rounds=2, seed=1,
+        by=users["admin"], at=AT,
+    )  # fmt: skip
     NamedSlice.objects.create(
         benchmark=benchmark, slug="hardest", title="The hardest", rule="hard", case_ids=[cases[0].pk],
         input_digest="d" * 64, created_by=users["admin"], created_at=AT,
@@ -791,6 +863,7 @@ def build_world(suffix: str = "") -> World:
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])
     refine_response(cases[0], canaries["refinement"])
+    code_by_judge(responses[0], f"{canaries['judge']} that codes", canaries["verdict"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(
@@ -811,11 +884,16 @@ def build_world(suffix: str = "") -> World:
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,
-        report=report, items=items, acuity_report=acuity_report, job=job, released=released,
+        report=report, items=items, scores=scores, acuity_report=acuity_report, job=job, released=released,
+        replication=Replication.objects.create(
+            benchmark=benchmark, paper="clinconsensus", options=Options().as_json(), status="done",
+            created_by=users["admin"], created_at=AT, finished_at=AT,
+            result=[{"artefact": "groups", "state": "made", "gaps": [], "reports": [report.public_id]}],
+        ),
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         panel_question=triage, second_round=LabelTask.objects.get(annotator=annotator, round=2),
-        to_rule=RulingRequest.objects.get(case=cases[1]),
+        to_rule=RulingRequest.objects.get(case=cases[1]), code_ruling=CodeRuling.objects.get(),
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
         role=benchmark.roles.get(role="researcher").pk, authoring_role=authoring_role.pk,
         draft_case=draft_case, draft=draft,

@@ -29,6 +29,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Batch,
+    CodeRuling,
     Comment,
     Decision,
     ExpertGroup,
@@ -208,7 +209,19 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 13
+    assert Report.objects.values("kind").distinct().count() == 15
+
+
+def test_candidates_have_made_up_attributes_that_a_report_uses(client: Client) -> None:
+    report = Report.objects.get(kind="frontier")
+    run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    client.force_login(user("researcher"))
+    page = client.get(reverse("agreement:report", args=["demo", "scores", report.public_id])).text
+    for name in ("cost_frontier", "price_frontier", "progress", "settings", "size"):
+        assert f'id="figure-{name}"' in page
+    assert "Comfrey 2" in page
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -269,7 +282,7 @@ def test_who_votes_again_or_rules_can_read_the_message() -> None:
 def test_a_physician_has_cases_to_vote_on() -> None:
     tasks = LabelTask.objects.filter(annotator=user("annotator-a1"), status="not_started")
     assert tasks.exists()
-    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels", "read", "choice"}
+    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels", "read", "choice", "codes"}
 
 
 def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
@@ -458,6 +471,19 @@ def test_a_question_about_cases_is_answered_in_part() -> None:
     assert "Does the message say enough for a safe answer?" in results
     assert "of 12 cases" in results
     assert "Is enough said?" in page_of("annotator-b1", reverse("annotation:work"))
+
+
+def test_both_groups_have_coded_failures_and_rulings_wait_for_an_adjudicator() -> None:
+    tasks = LabelTask.objects.filter(batch__title="Failures")
+    assert Counter(tasks.values_list("batch__group__name", "status")) == {
+        ("Group A", "submitted"): 24,
+        ("Group B", "submitted"): 24,
+    }
+    assert tasks.values("response").distinct().count() == 24
+    rulings = CodeRuling.objects.filter(group__name="Group A")
+    assert rulings.filter(ruled_at=None).count() - rulings.exclude(ruled_at=None).count() in (0, 1)
+    assert "Rule on next response" in page_of("adjudicator-a", reverse("annotation:code-rulings"))
+    assert "24" in page_of("admin", reverse("annotation:coding", args=["demo"]))
 
 
 def test_an_auditor_has_read_two_cases_and_holds_a_third() -> None:
