@@ -4,7 +4,7 @@ import { neighbour } from "../../core/neighbour.js";
 import { element, find, findAll } from "../../core/page.js";
 import { QUESTIONS } from "./finding.js";
 
-const TYPED_IN = "textarea, input:not([type=radio], [type=checkbox]), dialog";
+const TYPED_IN = "textarea, input:not([type=radio], [type=checkbox]), dialog[open]";
 /** @type {Record<string, string>} */
 const OUTCOME_OF_KEY = { s: "sound", r: "revise", x: "remove" };
 
