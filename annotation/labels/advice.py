@@ -35,6 +35,7 @@ from annotation.models import (
 from annotation.selectors.able import able_annotators
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
+from annotation.writing.exclusions import pledged_to_write
 from consilium.core.commands import Label
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.order import natural
@@ -108,9 +109,10 @@ def spread_responses(
     seed: int,
     excluded: AbstractSet[tuple[int, int]] = frozenset(),
 ) -> tuple[Allocation, tuple[LabelLoad, ...]]:
-    """Which annotator of the group reads which responses, and how many each; nobody one that they wrote.
+    """Which annotator of the group reads which responses, and how many each.
 
-    ``excluded``: pairs of response and person that are left out. `DomainError` where there are too few people.
+    Nobody reads one that they wrote, or one to a case that they still have to answer without having read any answer.
+    ``excluded``: further pairs of response and person. `DomainError` where there are too few people.
     """
     able = able_annotators(group)
     able.refuse_if_only_invited(has_option=False)
@@ -124,14 +126,19 @@ def spread_responses(
             % {"asked": readers, "people": len(people)}
         )
     items = [Item(response.pk, response.case_id, response.author_id) for response in responses]
+    pledged = pledged_to_write(people, {response.case_id for response in responses})
+    to_write = {(row.pk, user) for row in responses for user in people if (row.case_id, user) in pledged}
     try:
         allocation = allocate(
-            items, people, per_item=readers, seed=seed, check_fraction=0.0, by_case=False, excluded=set(excluded)
+            items, people, per_item=readers, seed=seed, check_fraction=0.0, by_case=False, excluded=excluded | to_write
         )
     except Infeasible as infeasible:
         raise DomainError(
-            _("Some responses have fewer readers left than required, because the others wrote them.")
-        ) from (infeasible)
+            _(
+                "Some responses have fewer readers left than required. Those who wrote a response, were asked to rule "
+                "on it or still have to write one to its case do not read it."
+            )
+        ) from infeasible
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
     load = allocation.load
     users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))

@@ -6,12 +6,22 @@ reference answer. In addition, nobody answers the same case twice for one candid
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from enum import StrEnum
 
 from django.db.models import Q
 
-from annotation.models import Adjudication, Assignment, Check, Involvement, WritingTask
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Check,
+    CodeRuling,
+    Involvement,
+    LabelTask,
+    Membership,
+    WritingTask,
+)
 from annotation.selectors.languages_read import unreadable_pairs
 from rubrics.models import AuditItem, AuthoringTime, Candidate, Case, RubricContributor, RubricReview
 
@@ -21,7 +31,7 @@ Pair = tuple[int, int]  # case, user
 class ExclusionReason(StrEnum):
     """Why somebody may not write to a case."""
 
-    READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
+    READ = "read"  # was given an answer to it: to grade, check, rule on, read or code, or as a reference
     AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric, or had them open to do so
     WROTE = "wrote"  # has written a response to it, or has an open task to do so
     LANGUAGE = "language"  # does not read its language, by their profile
@@ -61,10 +71,30 @@ def _given_an_answer(cases: Collection[int], people: Collection[int]) -> set[Pai
     parts = Involvement.objects.filter(response__case__in=cases, user__in=people)
     work = Assignment.objects.filter(case__in=cases, annotator__in=people)
     shown = WritingTask.objects.filter(case__in=cases, writer__in=people, batch__writing_terms__mode="aided")
+    labelled = LabelTask.objects.filter(case__in=cases, annotator__in=people, response__isnull=False)
     return {
         *parts.values_list("response__case_id", "user_id"),
         *work.values_list("case_id", "annotator_id"),
         *shown.values_list("case_id", "writer_id"),
+        *labelled.values_list("case_id", "annotator_id"),
+        *_may_rule_on_codes(cases, people),
+    }
+
+
+def _may_rule_on_codes(cases: Collection[int], people: Collection[int]) -> set[Pair]:
+    """(case, user) pairs with a ruling on the codes of a response, or with one that their group was asked for."""
+    rulings = CodeRuling.objects.filter(response__case__in=cases)
+    adjudicators = Membership.objects.filter(role=Membership.Role.ADJUDICATOR, user__in=people)
+    users_by_group: dict[int, list[int]] = defaultdict(list)
+    for group, user in adjudicators.values_list("group_id", "user_id"):
+        users_by_group[group].append(user)
+    return {
+        *rulings.filter(adjudicator__in=people).values_list("response__case_id", "adjudicator_id"),
+        *(
+            (case, user)
+            for case, group in rulings.values_list("response__case_id", "group_id")
+            for user in users_by_group[group]
+        ),
     }
 
 
@@ -96,9 +126,17 @@ def has_read_an_answer(task: WritingTask) -> bool:
         or Assignment.objects.filter(case=case, checker=user).exists()
         or Check.objects.filter(assignment__case=case, checker=user).exists()
         or Adjudication.objects.filter(response__case=case, adjudicator=user).exists()
+        or _opened_to_label(case, user)
+        or CodeRuling.objects.filter(response__case=case, adjudicator=user).exists()
         or _saw_references(case, user)
         or bool(_wrote_the_rubric([case], [user]))
     )
+
+
+def _opened_to_label(case: int, user: int) -> bool:
+    """Whether the user has opened a response to the case that they were given to read or to code."""
+    opened = Q(started_at__isnull=False) | Q(attention__user=user)
+    return LabelTask.objects.filter(opened, case=case, annotator=user, response__isnull=False).exists()
 
 
 def _saw_references(case: int, user: int) -> bool:
@@ -107,7 +145,7 @@ def _saw_references(case: int, user: int) -> bool:
 
 
 def pledged_to_write(people: Collection[int], cases: Collection[int]) -> set[Pair]:
-    """(case, user) pairs with an open unaided task; grading an answer to the case first would invalidate it."""
+    """(case, user) pairs with an open unaided task; reading an answer to the case first would invalidate it."""
     rows = WritingTask.objects.filter(
         writer__in=people, case__in=cases, status__in=WritingTask.OPEN, batch__writing_terms__mode="unaided"
     )
