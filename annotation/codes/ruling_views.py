@@ -41,6 +41,7 @@ def rulings(request: SignedInRequest) -> HttpResponse:
         "done": done,
         "show": show,
         "rows": done if show else waiting,
+        "waiting_ids": [row.public_id for row in waiting],
     }
     return render(request, LIST, context)
 
@@ -53,7 +54,7 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
     is_post = request.method == "POST"
     row = access.get_code_ruling(request.user, public_id, ruled_by_others=is_post)
     if not is_post:
-        return render(request, PAGE, _context(row))
+        return render(request, PAGE, _context(request, row))
     sent, note = request.POST.getlist("codes"), request.POST.get("note", "").replace("\r\n", "\n").strip()
     try:
         rule_on_codes(ruling=row, adjudicator=request.user, codes=sent, note=note, at=timezone.now())
@@ -61,7 +62,7 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotation:code-rulings")
     except DomainError as refused:
-        context = _context(row) | {"refused": refused, "chosen": sent, "note": note}
+        context = _context(request, row) | {"refused": refused, "chosen": sent, "note": note}
         return render(request, PAGE, context, status=refused.status_code)
     waiting = list(access.open_code_rulings(request.user).filter(group__benchmark=row.group.benchmark))
     if not waiting:
@@ -72,7 +73,7 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
     return redirect("annotation:code-ruling", waiting[0].public_id)
 
 
-def _context(row: CodeRuling) -> dict[str, Any]:
+def _context(request: SignedInRequest, row: CodeRuling) -> dict[str, Any]:
     marks, n_coders, notes = marks_of(row, "123456789" + CODE_LETTERS)
     is_ruled = row.ruled_at is not None
     return {
@@ -87,4 +88,5 @@ def _context(row: CodeRuling) -> dict[str, Any]:
         "note": row.note,
         "none_of_these": NONE_OF_THESE,
         "writable": not is_ruled,
+        "waiting_ids": list(access.open_code_rulings(request.user).values_list("public_id", flat=True)),
     }

@@ -78,22 +78,27 @@ def rule_on_codes(
 ) -> CodeRuling:
     """Give the final codes of a response, for good; `NONE_OF_THESE` alone says that no code applies.
 
-    `DomainError` on what is no ruling, and where the adjudicator has coded the response; `Conflict` where somebody has
-    ruled on it already.
+    The same ruling sent twice changes nothing. `DomainError` on what is no ruling, and where the adjudicator has coded
+    the response; `Conflict` where somebody has ruled on it already.
     """
     row = CodeRuling.objects.select_for_update(no_key=True, of=("self",)).select_related("question__code_book")
     locked = row.get(pk=ruling.pk)
-    if locked.ruled_at is not None:
-        raise Conflict(_("Someone else has already ruled on this response."))
     assert locked.question.code_book is not None
     known = [code["key"] for code in locked.question.code_book.codes]
+    given = [key for key in known if key in codes]
+    if locked.ruled_at is not None:
+        if locked.adjudicator_id != adjudicator.pk:
+            raise Conflict(_("Someone else has already ruled on this response."))
+        if (locked.codes, locked.note) != (given, note):
+            raise Conflict(_("You have already ruled on this response, and a ruling cannot be changed."))
+        return locked
     if not codes or (NONE_OF_THESE in codes and len(set(codes)) > 1):
         raise DomainError(_("Choose at least one code, or “None of these”."), field="codes")
     if any(code not in known for code in codes if code != NONE_OF_THESE):
         raise DomainError(_("This is not one of the codes."), field="codes")
     refuse_impossible_note(note)
     locked.adjudicator, locked.note, locked.ruled_at = adjudicator, note, at
-    locked.codes = [key for key in known if key in codes]
+    locked.codes = given
     with readable_constraint_errors():
         locked.save(update_fields=["adjudicator", "codes", "note", "ruled_at"])
     return locked

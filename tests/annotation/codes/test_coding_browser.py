@@ -129,6 +129,16 @@ def test_an_adjudicator_rules_with_keys(new_page: NewPage, world: CodingWorld) -
     page.reload()
     expect(page.locator("[value=wrong-dose]")).to_be_checked()
     expect(page.locator("#ruling-note")).to_have_value("By the dose.")
+    # It also outlives a ruling that was sent and did not arrive.
+    address = page.url
+    page.context.set_offline(True)
+    with page.expect_event("requestfailed"):
+        page.keyboard.press("Control+Enter")
+    page.context.set_offline(False)
+    page.goto("/work/code-rulings/")
+    page.goto(address)
+    expect(page.locator("[value=wrong-dose]")).to_be_checked()
+    expect(page.locator("#ruling-note")).to_have_value("By the dose.")
     page.keyboard.press("f")  # far below: the page goes there
     expect(page.locator("[value=overconfidence]")).to_be_in_viewport()
     page.keyboard.press("f")

@@ -1,11 +1,12 @@
 // @ts-check
-/* The page of a ruling on codes: the keys of its boxes, and none of these beside no other. */
+/* The page of a ruling on codes, with its keys, and the list of such rulings. */
 import { element, findAll } from "../../core/page.js";
-import { SaveStore } from "../../core/save_store.js";
+import { parseStored, SaveStore } from "../../core/save_store.js";
 
 const form = document.getElementById("ruling-form");
 
-/* A ruling is given once and for all, so nothing of it is saved on the server before: the browser keeps it. */
+/* A ruling is given once and for all, so nothing of it is saved on the server before: the browser keeps it until the
+   server no longer lists the ruling among those that wait for this person. */
 
 const who = document.getElementById("session-ended")?.dataset.who ?? "";
 /** @type {SaveStore<{ codes: string[], note: string, client_id?: string, after?: string[] }>} */
@@ -42,13 +43,11 @@ form?.addEventListener("change", (event) => {
   keep();
 });
 form?.addEventListener("input", keep);
-// A refused ruling comes back with what was sent.
-form?.addEventListener("submit", () => store.remove(ruling));
 document.addEventListener("keydown", (event) => {
   if (!(form instanceof HTMLFormElement) || document.querySelector("dialog[open]")) return;
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
     event.preventDefault();
-    form.requestSubmit();
+    if (!event.repeat) form.requestSubmit();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof HTMLElement)) return;
@@ -66,5 +65,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-if (!isOpen) store.remove(ruling);
-else restore();
+/* Sending alone removes nothing: the connection may drop, or the session may have ended. */
+const waiting = new Set(parseStored(document.getElementById("waiting-rulings")?.textContent ?? null));
+for (const id of Object.keys(store.entries())) if (!waiting.has(id)) store.remove(id);
+if (isOpen) restore();
