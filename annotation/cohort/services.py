@@ -197,14 +197,30 @@ def check_licence_of_application(
 
 @transaction.atomic
 def check_licence_of_member(
-    *, benchmark: Benchmark, user: User, register: str, confirmed: bool, note: str = "", by: User, at: datetime
+    *,
+    benchmark: Benchmark,
+    user: User,
+    country: str,
+    number: str,
+    register: str,
+    confirmed: bool,
+    note: str = "",
+    by: User,
+    at: datetime,
 ) -> None:
-    """Record that somebody looked up the licence in the profile of a member."""
-    profile = PhysicianProfile.objects.filter(user=user).first()
+    """Record that somebody looked up ``number`` of ``country``, which they saw in the profile of a member.
+
+    `Conflict` where the profile has another licence by now: nobody has looked that one up.
+    """
+    profile = PhysicianProfile.objects.select_for_update().filter(user=user).first()
     if profile is None or not profile.licence_number or not profile.licence_country:
         raise DomainError(_("The profile has no licence number or no country of licence."))
     if user.pk == by.pk:
         raise DomainError(_("Your own licence has to be checked by someone else."))
+    if (country, _one_line(number)) != (profile.licence_country, _one_line(profile.licence_number)):
+        raise Conflict(
+            _("This person has changed their licence since you opened this page. Look up the number that is shown now.")
+        )
     LicenceCheck.objects.create(
         benchmark=benchmark,
         user=user,
@@ -216,6 +232,11 @@ def check_licence_of_member(
         checked_by=by,
         checked_at=at,
     )
+
+
+def _one_line(number: str) -> str:
+    """A number as it is compared: a form may change the blanks in it."""
+    return " ".join(number.split())
 
 
 def _named(register: str) -> str:

@@ -406,7 +406,13 @@ def licences_page(request: SignedInRequest, slug: str) -> HttpResponse:
         if form.is_valid():
             try:
                 services.check_licence_of_member(
-                    benchmark=benchmark, user=person.user, by=request.user, at=timezone.now(), **form.result()
+                    benchmark=benchmark,
+                    user=person.user,
+                    country=request.POST.get("country", ""),
+                    number=request.POST.get("number", ""),
+                    by=request.user,
+                    at=timezone.now(),
+                    **form.result(),
                 )
             except DomainError as refused:
                 form.add_error(None, str(refused))

@@ -244,8 +244,9 @@ def test_a_check_no_longer_counts_when_the_number_changes(workshop: Workshop, ad
         user=person, defaults={"licence_country": "DE", "licence_number": "1"}
     )
     url = f"/b/{workshop.benchmark.slug}/cohort/licences/"
-    assert admin.post(url, {"person": person.pk, "register": "", "confirmed": "yes"}).status_code == 422
-    admin.post(url, {"person": person.pk, "register": "R", "confirmed": "yes"})
+    sent = {"person": person.pk, "country": "DE", "number": "1", "register": "R", "confirmed": "yes"}
+    assert admin.post(url, {**sent, "register": ""}).status_code == 422
+    admin.post(url, sent)
     checked = {row["email"]: row["result"] for row in rows_of(admin.get(f"{url[:-1]}.csv"))}
     assert checked[person.email] == "confirmed"
     profile.licence_number = "2"

@@ -1,0 +1,72 @@
+"""Checks of the licences of members: what somebody looked up is what is recorded."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import PhysicianProfile
+from annotation.models import LicenceCheck
+from tests.annotation.cohort.test_applications import admin
+from tests.annotation.conftest import Workshop
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+__all__ = ["admin"]  # a fixture
+CHECK = {"register": "Register of Berlin", "confirmed": "yes", "note": "Under her maiden name."}
+
+
+def hidden_fields(page: str) -> dict[str, str]:
+    """What the form of the only member with a licence sends unseen."""
+    form = page[page.index('name="person"') - 40 :].partition("</form>")[0]
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+
+
+@pytest.fixture
+def profile(workshop: Workshop) -> PhysicianProfile:
+    values = {"licence_country": "DE", "licence_number": "B  4711"}
+    return PhysicianProfile.objects.update_or_create(user=workshop.annotator, defaults=values)[0]
+
+
+@pytest.fixture
+def url(workshop: Workshop) -> str:
+    return f"/b/{workshop.benchmark.slug}/cohort/licences/"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"licence_number": "C-1"}, "has changed their licence since you opened this page"),
+        ({"licence_country": "AT"}, "has changed their licence since you opened this page"),
+        ({"licence_number": ""}, "The profile has no licence number or no country of licence."),
+    ],
+)
+def test_a_number_that_nobody_looked_up_is_not_confirmed(
+    admin: Client, profile: PhysicianProfile, url: str, change: dict[str, str], words: str
+) -> None:
+    shown = hidden_fields(admin.get(url).content.decode())
+    PhysicianProfile.objects.filter(pk=profile.pk).update(**change)
+    answer = admin.post(url, {**shown, **CHECK})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert "Register of Berlin" in page and "Under her maiden name." in page
+    assert not LicenceCheck.objects.exists()
+
+
+def test_the_number_that_is_shown_after_a_change_can_be_confirmed(
+    admin: Client, profile: PhysicianProfile, url: str
+) -> None:
+    shown = hidden_fields(admin.get(url).content.decode())
+    PhysicianProfile.objects.filter(pk=profile.pk).update(licence_number="C-1")
+    again: Any = admin.post(url, {**shown, **CHECK})
+    assert admin.post(url, {**hidden_fields(again.content.decode()), **CHECK}).status_code == 302
+    assert LicenceCheck.objects.get().number == "C-1"
+
+
+def test_blanks_in_a_number_change_nothing(admin: Client, profile: PhysicianProfile, url: str) -> None:
+    shown = hidden_fields(admin.get(url).content.decode())
+    assert admin.post(url, {**shown, **CHECK, "number": "B 4711 "}).status_code == 302
+    assert LicenceCheck.objects.get().number == "B  4711"
