@@ -48,6 +48,14 @@ STEP_LABELS = {
     Step.QUALIFIED: gettext_lazy("Qualified"),
     Step.CONTRIBUTED: gettext_lazy("Contributed"),
 }
+# What the list says of an application that is out, by its reason.
+OUT_LABELS = {
+    "not confirmed": gettext_lazy("Licence not confirmed"),
+    "declined": gettext_lazy("Declined"),
+    "not qualified": gettext_lazy("Not qualified"),
+    SAME_ADDRESS: gettext_lazy("Another was admitted"),
+    ERASED: gettext_lazy("Erased"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +110,10 @@ class ApplicationState:
     @property
     def label(self) -> str:
         """What its list says, in the reader's language."""
-        if self.out and self.reasons == [ERASED]:
-            return _("Erased")
-        if self.out and self.reasons == [SAME_ADDRESS]:
-            return _("Another was admitted")
-        if self.out:
-            return {Step.APPLIED: _("Not eligible"), Step.ELIGIBLE: _("Licence not confirmed")}.get(
-                self.reached, _("Declined") if self.reached in (Step.LICENCE, Step.ADMITTED) else _("Not qualified")
-            )
-        return str(STEP_LABELS[self.reached])
+        if not self.out:
+            return str(STEP_LABELS[self.reached])
+        # All other reasons are rules of the call that were not met, or a reviewer's word against one.
+        return str(OUT_LABELS.get(self.reasons[0], _("Not eligible")))
 
     def newest(self, step: str) -> ApplicationReview | None:
         """The review of a step that counts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +67,22 @@ def applicant(call: ApplicationCall, **changes: Any) -> Application:
     return Application.objects.latest("pk")
 
 
-def step(admin: Client, application: Application, name: str, **fields: Any) -> Any:
+def step(admin: Client, application: Application, name: str, *, eligible: str = "1", **fields: Any) -> Any:
     url = f"/b/{application.benchmark.slug}/cohort/applications/{application.public_id}/"
-    sent = {"step": name, "eligible": "1", **{f"{name}-{field}": value for field, value in fields.items()}}
+    sent = {"step": name, "eligible": eligible, **{f"{name}-{field}": value for field, value in fields.items()}}
     return admin.post(url, sent)
 
 
 def rows_of(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+def labels_of(answer: Any) -> dict[str, str]:
+    """What the list on the page says of each applicant, by the part of the address before the @."""
+    _flow, _title, table = answer.content.decode().partition('id="applications-title"')
+    rows = [" ".join(row.partition("</tr>")[0].split()) for row in table.split("<tr>")[2:]]
+    labels = [re.search(r'class="sub">([^<@]*)@.*<span class="badge [^"]*"> ([^<]*) </span>', row) for row in rows]
+    return {match[1]: match[2] for match in labels if match}
 
 
 def counts(workshop: Workshop) -> dict[str, tuple[int, int, int]]:
@@ -223,8 +232,11 @@ def test_the_flow_counts_every_applicant_once(workshop: Workshop, admin: Client,
     rows = rows_of(admin.get(f"{base}/flow.csv"))
     reasons = {row["reason"]: row["out"] for row in rows if row["reason"]}
     assert reasons == {"years": "1", "language": "1", "not confirmed": "1", "declined": "1"}
-    page = admin.get(f"{base}/").content.decode()
-    assert "Licence not confirmed" in page
+    assert labels_of(admin.get(f"{base}/")) == {
+        "young": "Not eligible", "unlicensed": "Licence not confirmed", "declined": "Declined",
+        "unchecked": "Eligible", "undecided": "Licence confirmed", "invited": "Admitted",
+        "opened": "Opened the account",
+    }  # fmt: skip
     left = admin.get(f"{base}/?state=out").content.decode()
     assert "declined@example.org" in left
     assert "opened@example.org" not in left
@@ -236,6 +248,18 @@ def test_the_flow_counts_every_applicant_once(workshop: Workshop, admin: Client,
     record = rows_of(admin.get(f"{base}/reviews.csv"))
     assert [row["step"] for row in record if row["name"] == "declined"] == ["licence", "decision"]
     assert {row["by"] for row in record} == {str(workshop.admin)}
+
+
+def test_who_is_declined_early_is_listed_as_declined(workshop: Workshop, admin: Client, call: ApplicationCall) -> None:
+    """Before anybody looked the licence up, and where the call wants no licence."""
+    row = applicant(call)
+    step(admin, row, "decline", reason="Conflict of interest.")
+    url = f"/b/{workshop.benchmark.slug}/cohort/"
+    assert labels_of(admin.get(url)) == {"ada": "Declined"}
+    ApplicationCall.objects.update(licence_required=False)
+    assert labels_of(admin.get(url)) == {"ada": "Declined"}
+    step(admin, row, "overrule", reason="Found out.", eligible="0")
+    assert labels_of(admin.get(url)) == {"ada": "Not eligible"}
 
 
 def test_a_check_no_longer_counts_when_the_number_changes(workshop: Workshop, admin: Client) -> None:
