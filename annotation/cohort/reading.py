@@ -38,8 +38,8 @@ def read_applications(file: BinaryIO, faults: Faults) -> list[dict[str, Any]]:
     """The sound rows, as `services.import_applications` takes them; columns that are not `COLUMNS` are faults."""
     rows: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
-    for line, record in _records(file, faults):
-        if len(lines) == MAX_ROWS:
+    for number, (line, record) in enumerate(_records(file, faults)):
+        if number == MAX_ROWS:
             faults.add(line, "", Phrase("A file can have at most %(n)s applications. Split it.", n=f"{MAX_ROWS:,}"))
             break
         fields = Fields(line, record, faults)
@@ -49,7 +49,7 @@ def read_applications(file: BinaryIO, faults: Faults) -> list[dict[str, Any]]:
                 line, name, Phrase("This column is unknown. The columns are: %(columns)s.", columns=", ".join(COLUMNS))
             )
         address = row["email"]
-        if address in lines:
+        if address and address in lines:
             faults.add(line, "email", Phrase("Line %(line)s already has this address.", line=lines[address]))
         elif fields.sound:
             rows.append(row)

@@ -324,6 +324,14 @@ def test_a_file_with_an_error_is_refused_by_line_and_field(
     assert not Application.objects.exists()
 
 
+def test_rows_without_an_address_are_no_rows_with_the_same(workshop: Workshop, admin: Client) -> None:
+    answer = upload(admin, workshop, "email,name\n,Bo\n,Cy\n")
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert page.count("<code>email</code>") == 2
+    assert "already has this address" not in page
+
+
 def test_the_form_takes_ten_applications_a_minute_from_an_address(call: ApplicationCall) -> None:
     client = Client()
     answers = [
