@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from agreement.judged.fidelity import MAX_JUDGES
 from agreement.kinds import KINDS
 from agreement.kinds.acuity_uncertainty import sets_with_votes
 from agreement.kinds.meta_evaluation import MAX_JUDGES as MAX_PLACED
+from agreement.kinds.scores import MAX_OTHER_RATERS
 from agreement.models import Report
 from agreement.replication import gaps
 from agreement.replication.gaps import Gap, Lacking
@@ -113,6 +115,7 @@ class Choices:
 
     def __init__(self, benchmark: Benchmark, options: Options) -> None:
         self.benchmark, self.options = benchmark, options
+        self._refusals: dict[str, Gap | None] = {}
 
     @cached_property
     def groups(self) -> list[str]:
@@ -183,6 +186,18 @@ class Choices:
             benchmark=self.benchmark, kind=Report.Kind.CALIBRATION, status=JobStatus.DONE
         )
         return not (self.options.k or threshold_in_force(self.benchmark) or calibrated.exists())
+
+    def refusal(self, kind: str, given: Parameters) -> Gap | None:
+        """Why a kind of report refuses these parameters; None where it takes them. Each is looked up once."""
+        key = json.dumps([kind, given], sort_keys=True)
+        if key not in self._refusals:
+            try:
+                KINDS[kind].complete(self.benchmark, given)
+            except DomainError as error:
+                self._refusals[key] = gaps.refused(error)
+            else:
+                self._refusals[key] = None
+        return self._refusals[key]
 
     # What is seen in the stored data at little cost, before anything is computed ----------------------------------
 
@@ -273,8 +288,28 @@ def scores(choices: Choices) -> list[Parameters]:
     rater = choices.rater()
     given: Parameters = {"rater": rater, "k": choices.k}
     if choices.options.judges or choices.options.groups:
-        given["also"] = [other for other in (*choices.judges, *choices.groups) if other != rater]
+        given["also"] = _other_graders(choices)[:MAX_OTHER_RATERS]
     return [given]
+
+
+def _other_graders(choices: Choices) -> list[str]:
+    """Whose ranks can be compared with those by the usual rater: who was named first, of those the groups first."""
+    named = [*map(_group_label, choices.options.groups), *choices.options.judges]
+    rater = choices.rater()
+    return [other for other in dict.fromkeys([*named, *choices.judges, *choices.groups]) if other != rater]
+
+
+def graders_left_out(choices: Choices) -> list[Gap]:
+    """The graders that a report has no place for, where judges or groups were named."""
+    if not (choices.options.judges or choices.options.groups):
+        return []
+    names = [name.removeprefix("group:") for name in _other_graders(choices)[MAX_OTHER_RATERS:]]
+    what = Phrase(
+        "Ranks are compared with those by at most %(n)s other graders; left out: %(names)s.",
+        n=MAX_OTHER_RATERS,
+        names=", ".join(names),
+    )
+    return [gaps.MANY_GRADERS.about(what)] if names else []
 
 
 def scores_by_register(choices: Choices) -> list[Parameters]:
@@ -534,10 +569,9 @@ def _accepted(kind: str, given: Parameters, gap: Gap, choices: Choices, *, says_
 
     ``says_why``: there are several reasons for a refusal, so that the check's own words stand before the next step.
     """
-    try:
-        KINDS[kind].complete(choices.benchmark, given)
-    except DomainError as error:
-        raise Lacking(gap.about(gaps.refused(error).what) if says_why else gap) from error
+    refusal = choices.refusal(kind, given)
+    if refusal is not None:
+        raise Lacking(gap.about(refusal.what) if says_why else gap)
     return [given]
 
 

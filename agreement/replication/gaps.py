@@ -116,6 +116,11 @@ SECOND_JUDGE = Gap(
     "judge --benchmark SLUG --judge JUDGE",
     "scoring:judges",
 )
+MANY_GRADERS = Gap(
+    Phrase("There are more graders than a report compares."),
+    Phrase("Name fewer judges and groups: those whose ranks are to be compared."),
+    view="agreement:replication",
+)
 RATER = Gap(
     Phrase("Neither a judge nor an expert group has decided anything."),
     Phrase("Start a run of a judge, distribute responses to a group, or import decisions or verdicts."),

@@ -6,6 +6,7 @@ import ctypes
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,8 @@ from rubrics.models import Benchmark
 
 # k of the scores comes from a calibration, so that its report is made first.
 FIRST = (Report.Kind.CALIBRATION,)
+# To ask whether these kinds refuse parameters, all cases would be read; the plan does not.
+READ_TO_COMPLETE = (Report.Kind.COMPOSITION,)
 
 
 class Maker:
@@ -153,11 +156,16 @@ def _outcome(artefact: Artefact, maker: Maker, progress: Progress) -> dict[str, 
     if not reports:
         return as_outcome(artefact, State.LACKS_DATA, refused)
     result = built(artefact, reports)
-    own = [*refused, *result.gaps]
+    own = [*refused, *_left_out(artefact, maker.choices), *result.gaps]
     if artefact.needs_k and result.state != State.LACKS_DATA and maker.choices.k_is_default:
         own.append(gaps.THRESHOLD)
     state = State.IN_PART if own and result.state == State.MADE else result.state
     return as_outcome(artefact, state, own, reports)
+
+
+def _left_out(artefact: Artefact, choices: Choices) -> list[Gap]:
+    """Whom the parameters of an artefact had no place for."""
+    return artefact.leaves_out(choices) if artefact.leaves_out else []
 
 
 def _refused(artefact: Artefact, gap: Gap) -> Gap:
@@ -180,28 +188,54 @@ def planned(paper: Paper, choices: Choices) -> Iterator[dict[str, Any]]:
 
     In part is what lacks one of the artefact's needs; what only a report shows, such as an interval, is not known yet.
     """
-    known: dict[Any, Gap | None] = {}
-    calibrates = any(artefact.kind in FIRST and not _lacking(artefact, choices) for artefact in paper.artefacts)
+    known: dict[Any, Foreseen] = {}
+    first = [artefact for artefact in paper.artefacts if artefact.kind in FIRST]
+    calibrates = any(_foreseen(artefact, choices).is_possible for artefact in first)
     no_threshold = [gaps.THRESHOLD] if choices.k_is_default and not calibrates else []
     for artefact in paper.artefacts:
         if not artefact.is_made_here:
             yield as_outcome(artefact, State.NOT_FROM_DATA, [artefact.why_not_made])
             continue
         if artefact.choose not in known:
-            known[artefact.choose] = _lacking(artefact, choices)
-        gap = known[artefact.choose] or lacking_slices(artefact, choices)
-        if gap:
-            yield as_outcome(artefact, State.LACKS_DATA, [gap])
+            known[artefact.choose] = _foreseen(artefact, choices)
+        foreseen = known[artefact.choose]
+        refused = [_refused(artefact, gap) for gap in foreseen.refused]
+        gap = foreseen.lacking or lacking_slices(artefact, choices)
+        if gap or not foreseen.is_possible:
+            yield as_outcome(artefact, State.LACKS_DATA, [gap] if gap else refused)
             continue
-        own = [gap for need in artefact.needs if need.beforehand for gap in need.beforehand(choices)]
+        own = [*refused, *_left_out(artefact, choices)]
+        own += [gap for need in artefact.needs if need.beforehand for gap in need.beforehand(choices)]
         own += [*artefact.partly, *(no_threshold if artefact.needs_k else [])]
         yield as_outcome(artefact, State.IN_PART if own else State.CAN_BE_MADE, own)
 
 
-def _lacking(artefact: Artefact, choices: Choices) -> Gap | None:
+@dataclass(frozen=True)
+class Foreseen:
+    """What is known of the reports of an artefact before they are computed: why none can be, or why their kind refuses
+    those before the first that it takes. Whether it takes the later ones is not asked: it would cost several queries
+    for each judge.
+    """
+
+    lacking: Gap | None = None
+    refused: tuple[Gap, ...] = ()
+    is_possible: bool = True
+
+
+def _foreseen(artefact: Artefact, choices: Choices) -> Foreseen:
     assert artefact.choose is not None
     try:
-        artefact.choose(choices)
+        parameters = artefact.choose(choices)
     except Lacking as lacking:
-        return lacking.gap
-    return None
+        return Foreseen(lacking.gap, is_possible=False)
+    if artefact.kind in READ_TO_COMPLETE:
+        return Foreseen()
+    refused: list[Gap] = []
+    for given in parameters:
+        # Nothing is refused because of the other raters that a report of scores chooses itself; each takes queries.
+        asked = {"also": [], **given} if artefact.kind == Report.Kind.SCORES else given
+        refusal = choices.refusal(artefact.kind, asked)
+        if refusal is None:
+            return Foreseen(refused=tuple(refused))
+        refused.append(refusal)
+    return Foreseen(refused=tuple(refused), is_possible=False)

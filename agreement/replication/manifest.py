@@ -18,6 +18,7 @@ ANY = "*"  # at the end of a value: every value that begins so
 Row = dict[str, Any]
 Choose = Callable[["Choices"], list[dict[str, Any]]]
 Check = Callable[[list[Row]], list[Gap]]
+LeavesOut = Callable[["Choices"], list[Gap]]
 WhyEmpty = Callable[["Sequence[Report]"], Gap]
 
 
@@ -44,9 +45,9 @@ class Artefact:
     ``empty`` is the gap where the reports have no such rows, or ``why_empty`` finds it; ``valueless`` where rows have
     no value of the leading figures. ``refused`` has the next step where its report cannot be computed. Without one of
     these the next step is that of the kind of report (`gaps.STEPS`). ``needs`` are what it is about, such as a theme;
-    ``checks`` find other gaps in the rows. ``partly`` are parts that Consilium does not make. Where nothing of it is
-    made of any data, ``kind`` is empty and ``lacks`` says why; where it is not made from data at all, such as a drawing
-    of the method, ``not_data`` says what it is.
+    ``checks`` find other gaps in the rows, and ``leaves_out`` finds whom the parameters have no place for. ``partly``
+    are parts that Consilium does not make. Where nothing of it is made of any data, ``kind`` is empty and ``lacks``
+    says why; where it is not made from data at all, such as a drawing of the method, ``not_data`` says what it is.
     """
 
     key: str
@@ -69,6 +70,7 @@ class Artefact:
     refused: Gap | None = None
     needs: tuple[Need, ...] = ()
     checks: tuple[Check, ...] = ()
+    leaves_out: LeavesOut | None = None
     partly: tuple[Gap, ...] = ()
     lacks: Gap = NOT_HERE
     not_data: Phrase | None = None

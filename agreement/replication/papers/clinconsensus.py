@@ -350,6 +350,7 @@ PAPER = Paper(
             row=("other", "setting"),
             figures=("ranks-*",),
             needs_k=True,
+            leaves_out=choosing.graders_left_out,
             empty=gaps.SECOND_JUDGE.about(Phrase("Only one grader has decided; its ranks are compared with none.")),
         ),
         Artefact(

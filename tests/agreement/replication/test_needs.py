@@ -123,6 +123,7 @@ def test_axes_of_a_named_slice_are_planned_as_they_are_made(tmp_path: Path) -> N
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_writing_modes_by_axis_need_an_axis() -> None:
     study = with_physician(make_study(cases=3, points=(1, 1), candidates=("one",)))
     assert plan(study, "healthbench")["physicians-axes"]["state"] != State.LACKS_DATA
@@ -168,6 +169,7 @@ def test_the_plan_says_the_same_as_what_is_made_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_the_plan_sees_what_the_data_have() -> None:
     study = without_tags(make_study(cases=2, points=(1,), candidates=("one",)))
     study.judge("J", coin(1, "met", "not_met"))
