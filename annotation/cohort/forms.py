@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import CountryField, country_choices
@@ -12,6 +13,7 @@ from accounts.languages_read import LanguagesField
 from accounts.models import PhysicianProfile
 from annotation.cohort.rotation import MAX_ROUNDS
 from annotation.models import ApplicationCall, ExpertGroup, Membership
+from consilium.core.languages import language_name
 from consilium.core.limits import (
     MAX_INSTRUCTIONS_LENGTH,
     MAX_LICENCE_NUMBER_LENGTH,
@@ -71,6 +73,10 @@ class CallForm(forms.Form):
         values = {name: getattr(call, name) for name in cls.base_fields}
         return cls(initial={**values, "specialties": "\n".join(call.specialties)})
 
+    def shown_values(self, names: list[str], call: ApplicationCall) -> list[tuple[str, str]]:
+        """The labels of some fields, each with what a call has there, in words."""
+        return [(str(self.fields[name].label), _in_words(name, getattr(call, name))) for name in names]
+
     def clean_specialties(self) -> list[str]:
         """The lines that are not blank."""
         names = [" ".join(line.split()) for line in self.cleaned_data["specialties"].splitlines()]
@@ -81,6 +87,22 @@ class CallForm(forms.Form):
                 params={"n": MAX_LISTED, "length": MAX_SPECIALTY_LENGTH},
             )
         return names
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A stored value of a call; empty where there is none."""
+    if isinstance(value, bool):
+        return gettext("Yes") if value else gettext("No")
+    if not isinstance(value, list):
+        return "" if value is None else str(value)
+    words: dict[str, Any] = {}
+    if name == "languages":
+        words = {tag: language_name(tag) for tag in value}
+    elif name == "countries":
+        words = dict(country_choices())
+    elif name == "seniorities":
+        words = dict(PhysicianProfile.Seniority.choices)
+    return ", ".join(str(words.get(each, each)) for each in value)
 
 
 class ApplicationForm(forms.Form):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -29,9 +30,15 @@ from annotation.models import (
 from annotation.models.cohort import APPLICANT_FIELDS, NOTHING_STATED, new_call_token
 from annotation.services.groups import invite_member
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
 MAX_APPLICATIONS = 5_000  # of a benchmark by its form: whoever knows the address could fill the table
+CALL_FIELDS = (
+    *("is_open", "introduction", "min_years", "specialties", "languages", "countries", "seniorities"),
+    "licence_required",
+)
+CHECK_FIELDS = ("country", "number", "register", "confirmed", "note", "checked_by_id")
 PROFILE_FIELDS = ("specialty", "languages", "licence_country", "licence_number", "years_in_practice", "seniority")
 
 
@@ -40,9 +47,34 @@ def call_of(benchmark: Benchmark) -> ApplicationCall:
     return ApplicationCall.objects.filter(benchmark=benchmark).first() or ApplicationCall(benchmark=benchmark)
 
 
+def digest_of_call(call: ApplicationCall) -> str:
+    """Which call and rules are stored, as a page sends it back to say what its reader saw."""
+    return hashlib.sha256(repr(_comparable({name: getattr(call, name) for name in CALL_FIELDS})).encode()).hexdigest()
+
+
+def changed_fields(call: ApplicationCall, values: Mapping[str, Any]) -> list[str]:
+    """The names of the fields in which ``values`` differ from a stored call."""
+    stored, sent = _comparable({name: getattr(call, name) for name in values}), _comparable(values)
+    return [name for name in sent if sent[name] != stored[name]]
+
+
+def _comparable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists in one order."""
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
 @transaction.atomic
-def set_call(*, benchmark: Benchmark, values: Mapping[str, Any]) -> ApplicationCall:
-    """Store the call and its rules. Applications keep what the rules of their day gave."""
+def set_call(*, benchmark: Benchmark, values: Mapping[str, Any], seen: str | None = None) -> ApplicationCall:
+    """Store the call and its rules. Applications keep what the rules of their day gave.
+
+    ``seen``: the `digest_of_call` that the sender saw, None to compare nothing. `StaleSave` with the stored call where
+    that is another one, unless it is what is being saved.
+    """
+    # One save at a time, also of a call that is not stored yet.
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    stored = call_of(benchmark)
+    if seen is not None and seen != digest_of_call(stored) and changed_fields(stored, values):
+        raise StaleSave(stored, _("Someone changed this call after you opened this page."))
     call, _created = ApplicationCall.objects.update_or_create(benchmark=benchmark, defaults=dict(values))
     return call
 
@@ -111,11 +143,18 @@ def overrule_eligibility(*, application: Application, eligible: bool, reason: st
 
 @transaction.atomic
 def decline(*, application: Application, reason: str, by: User, at: datetime) -> None:
-    """Decline an application; it can be admitted later all the same."""
+    """Decline an application; it can be admitted later all the same.
+
+    Nothing is stored where the newest entry about it says the same, by the same person: the form was sent twice.
+    """
     _open(application, by)
     if not reason.strip():
         raise DomainError(_("Give the reason."), field="reason")
-    _review(application, ApplicationReview.Step.DECISION, passed=False, reason=reason, by=by, at=at)
+    step = ApplicationReview.Step.DECISION
+    newest = _newest_entry(application)
+    if isinstance(newest, ApplicationReview) and _says(newest, by, step=step, passed=False, reason=reason.strip()):
+        return
+    _review(application, step, passed=False, reason=reason, by=by, at=at)
 
 
 @transaction.atomic
@@ -178,11 +217,11 @@ def why_not_erasable(application: Application) -> str | None:
 def check_licence_of_application(
     *, application: Application, register: str, confirmed: bool, note: str = "", by: User, at: datetime
 ) -> None:
-    """Record that ``by`` looked up the licence of an application that is not admitted yet."""
+    """Record that ``by`` looked up the licence of an application that is not admitted yet; once, see `_is_repeat`."""
     _open(application, by)
     if not application.licence_number or not application.licence_country:
         raise DomainError(_("This application has no licence number or no country of licence."))
-    LicenceCheck.objects.create(
+    check = LicenceCheck(
         benchmark=application.benchmark,
         application=application,
         country=application.licence_country,
@@ -193,6 +232,9 @@ def check_licence_of_application(
         checked_by=by,
         checked_at=at,
     )
+    newest = _newest_entry(application)
+    if not (isinstance(newest, LicenceCheck) and _is_repeat(check, newest)):
+        check.save()
 
 
 @transaction.atomic
@@ -210,7 +252,8 @@ def check_licence_of_member(
 ) -> None:
     """Record that somebody looked up ``number`` of ``country``, which they saw in the profile of a member.
 
-    `Conflict` where the profile has another licence by now: nobody has looked that one up.
+    `Conflict` where the profile has another licence by now: nobody has looked that one up. A check that is sent twice
+    is recorded once, see `_is_repeat`.
     """
     profile = PhysicianProfile.objects.select_for_update().filter(user=user).first()
     if profile is None or not profile.licence_number or not profile.licence_country:
@@ -221,7 +264,7 @@ def check_licence_of_member(
         raise Conflict(
             _("This person has changed their licence since you opened this page. Look up the number that is shown now.")
         )
-    LicenceCheck.objects.create(
+    check = LicenceCheck(
         benchmark=benchmark,
         user=user,
         country=profile.licence_country,
@@ -232,6 +275,31 @@ def check_licence_of_member(
         checked_by=by,
         checked_at=at,
     )
+    newest = LicenceCheck.objects.filter(benchmark=benchmark, user=user).order_by("checked_at", "pk").last()
+    if newest is None or not _is_repeat(check, newest):
+        check.save()
+
+
+def _newest_entry(application: Application) -> ApplicationReview | LicenceCheck | None:
+    state = state_of(application)
+    review = state.reviews[-1] if state.reviews else None
+    check = state.checks[-1] if state.checks else None
+    if review is None or check is None:
+        return review or check
+    return review if review.at >= check.checked_at else check
+
+
+def _says(review: ApplicationReview, by: User, *, step: str, passed: bool, reason: str) -> bool:
+    return (review.reviewer_id, review.step, review.passed, review.reason) == (by.pk, step, passed, reason)
+
+
+def _is_repeat(check: LicenceCheck, newest: LicenceCheck) -> bool:
+    """Whether a form was sent twice: the newest check says the same, by the same person, less than a day before.
+
+    A check on another day is one of its own, also if it says the same.
+    """
+    same = all(getattr(check, name) == getattr(newest, name) for name in CHECK_FIELDS)
+    return same and check.checked_at - newest.checked_at < timedelta(days=1)
 
 
 def _one_line(number: str) -> str:

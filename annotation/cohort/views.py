@@ -49,6 +49,7 @@ from annotation.models import Application, ApplicationCall, RotationPlan
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.languages import language_name
+from consilium.core.versioning import StaleSave
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 from rubrics.parsing.faults import Faults
@@ -160,14 +161,24 @@ def call(request: SignedInRequest, slug: str) -> HttpResponse:
         services.renew_address(benchmark=benchmark)
         messages.success(request, _("The call has a new address. The previous address no longer works."))
         return redirect("annotation:cohort-call", slug)
-    form = CallForm(request.POST) if request.method == "POST" else CallForm.of(services.call_of(benchmark))
-    if request.method == "POST" and form.is_valid():
-        services.set_call(benchmark=benchmark, values=form.cleaned_data)
-        messages.success(request, _("The call is saved. Applications keep what the rules of their day said of them."))
-        return redirect("annotation:cohort-call", slug)
     stored = services.call_of(benchmark)
-    context = {"benchmark": benchmark, "form": form, "call": stored, "address": _address(request, stored)}
-    return render(request, "annotation/cohort/call.html", context, status=422 if form.errors else 200)
+    context: dict[str, Any] = {"benchmark": benchmark, "call": stored, "address": _address(request, stored)}
+    if request.method != "POST":
+        context |= {"form": CallForm.of(stored), "seen": services.digest_of_call(stored)}
+        return render(request, "annotation/cohort/call.html", context)
+    form, seen = CallForm(request.POST), request.POST.get("seen", "")
+    context |= {"form": form, "seen": seen}
+    if not form.is_valid():
+        return render(request, "annotation/cohort/call.html", context, status=422)
+    try:
+        services.set_call(benchmark=benchmark, values=form.cleaned_data, seen=seen)
+    except StaleSave as stale:
+        # What was typed stays in the form, and is saved if it is sent again.
+        context |= {"seen": services.digest_of_call(stale.current), "stale": stale}
+        context["stored"] = form.shown_values(services.changed_fields(stale.current, form.cleaned_data), stale.current)
+        return render(request, "annotation/cohort/call.html", context, status=stale.status_code)
+    messages.success(request, _("The call is saved. Applications keep what the rules of their day said of them."))
+    return redirect("annotation:cohort-call", slug)
 
 
 @require_POST

@@ -205,6 +205,25 @@ def test_reviews_and_checks_are_never_changed(admin: Client, call: ApplicationCa
         )  # fmt: skip
 
 
+def test_what_is_sent_twice_is_on_record_once(admin: Client, call: ApplicationCall) -> None:
+    row = applicant(call)
+    check = {"register": "R", "confirmed": "no"}
+    for _sent in range(2):
+        assert step(admin, row, "licence", **check).status_code == 302
+    assert LicenceCheck.objects.count() == 1
+    for _sent in range(2):
+        assert step(admin, row, "decline", reason="No licence.").status_code == 302
+    assert ApplicationReview.objects.count() == 1
+    # Another result or reason is another entry, and so is the same one after something else.
+    step(admin, row, "licence", register="R", confirmed="yes")
+    step(admin, row, "decline", reason="No time.")
+    step(admin, row, "licence", **check)
+    step(admin, row, "decline", reason="No time.")
+    assert list(LicenceCheck.objects.values_list("confirmed", flat=True)) == [False, True, False]
+    reasons = list(ApplicationReview.objects.values_list("reason", flat=True))
+    assert reasons == ["No licence.", "No time.", "No time."]
+
+
 def test_the_flow_counts_every_applicant_once(workshop: Workshop, admin: Client, call: ApplicationCall) -> None:
     """By hand: seven apply. One is too young and reads nothing here, one is unlicensed, one is declined, one waits for
     the licence and one for the decision; two are admitted, of whom one has opened the account.
@@ -346,6 +365,7 @@ def test_rules_are_set_on_the_page(workshop: Workshop, admin: Client) -> None:
     values = {
         "is_open": "on", "min_years": "3", "specialties": "Neurology\n\nEmergency  medicine\n",
         "languages_usual": ["en"], "countries": ["DE", "CN"], "seniorities": ["senior"], "licence_required": "on",
+        "seen": admin.get(url).context["seen"],
     }  # fmt: skip
     assert admin.post(url, values).status_code == 302
     call = ApplicationCall.objects.get()
@@ -354,6 +374,31 @@ def test_rules_are_set_on_the_page(workshop: Workshop, admin: Client) -> None:
     assert admin.post(url, {**values, "min_years": "-1"}).status_code == 422
     admin.post(url, {"renew": "1"})
     assert ApplicationCall.objects.get().token != call.token
+
+
+def test_a_call_that_someone_changed_meanwhile_is_not_overwritten(workshop: Workshop, admin: Client) -> None:
+    url = f"/b/{workshop.benchmark.slug}/cohort/call/"
+    seen = re.search(r'name="seen" value="(\w+)"', admin.get(url).content.decode())[1]  # type: ignore[index]
+    first = {"is_open": "on", "min_years": "3", "countries": ["DE"], "licence_required": "on", "seen": seen}
+    second = {"min_years": "7", "introduction": "Read this first.", "licence_required": "on", "seen": seen}
+    assert admin.post(url, first).status_code == 302
+    # Sent twice: what is stored is what is being saved.
+    assert admin.post(url, first).status_code == 302
+
+    refused = admin.post(url, second)
+    page = " ".join(refused.content.decode().split())
+    assert refused.status_code == 409
+    assert "Someone changed this call after you opened this page." in page
+    assert "<li>Years in practice, at least: 3</li>" in page
+    assert "<li>Countries or regions of licence: Germany</li>" in page
+    assert "<li>People can apply: Yes</li>" in page
+    assert "Read this first." in page and 'value="7"' in page
+    call = ApplicationCall.objects.get()
+    assert (call.min_years, call.introduction, call.is_open) == (3, "", True)
+
+    assert admin.post(url, {**second, "seen": refused.context["seen"]}).status_code == 302
+    call.refresh_from_db()
+    assert (call.min_years, call.introduction, call.is_open, call.countries) == (7, "Read this first.", False, [])
 
 
 def test_a_rotation_plan_is_kept_and_exported(workshop: Workshop, admin: Client) -> None:
@@ -427,7 +472,9 @@ def test_the_api_takes_the_steps_in_their_order(workshop: Workshop, call: Applic
     admit = {"step": "admit", "group": workshop.group.name}
     assert api.post(url, admit, format="json").status_code == 409
     assert api.post(url, {"step": "licence", "register": "R"}, format="json").status_code == 422
-    assert api.post(url, {"step": "licence", "register": "R", "confirmed": True}, format="json").status_code == 201
+    for _sent in range(2):  # the answer to the first was lost
+        answer = api.post(url, {"step": "licence", "register": "R", "confirmed": True}, format="json")
+        assert (answer.status_code, len(answer.json()["reviews"])) == (201, 1)
     refused = api.post(url, {**admit, "group": "None such"}, format="json")
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "group")
     answer = api.post(url, admit, format="json").json()

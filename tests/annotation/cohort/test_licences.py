@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import PhysicianProfile
 from annotation.models import LicenceCheck
@@ -70,3 +73,15 @@ def test_blanks_in_a_number_change_nothing(admin: Client, profile: PhysicianProf
     shown = hidden_fields(admin.get(url).content.decode())
     assert admin.post(url, {**shown, **CHECK, "number": "B 4711 "}).status_code == 302
     assert LicenceCheck.objects.get().number == "B  4711"
+
+
+def test_a_check_that_is_sent_twice_is_recorded_once_a_day(admin: Client, profile: PhysicianProfile, url: str) -> None:
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        shown = hidden_fields(admin.get(url).content.decode())
+        for _sent in range(2):
+            assert admin.post(url, {**shown, **CHECK}).status_code == 302
+        assert LicenceCheck.objects.count() == 1
+        assert admin.post(url, {**shown, **CHECK, "confirmed": "no"}).status_code == 302
+        clock.shift(timedelta(days=1))
+        assert admin.post(url, {**shown, **CHECK, "confirmed": "no"}).status_code == 302
+    assert list(LicenceCheck.objects.values_list("confirmed", flat=True)) == [True, False, False]
