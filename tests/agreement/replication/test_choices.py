@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from agreement.kinds import KINDS
@@ -11,21 +9,10 @@ from agreement.kinds.scores import MAX_OTHER_RATERS
 from agreement.models import Report
 from agreement.replication import choosing
 from agreement.replication.choosing import Choices, Options
-from agreement.replication.gaps import Gap
-from agreement.replication.making import planned
-from agreement.replication.papers import PAPERS
+from tests.agreement.replication.made import plan
 from tests.agreement.study import Study, coin, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-
-
-def plan(study: Study, paper: str, options: Options | None = None) -> dict[str, dict[str, Any]]:
-    choices = Choices(study.benchmark, options or Options())
-    return {outcome["artefact"]: outcome for outcome in planned(PAPERS[paper], choices)}
-
-
-def messages(outcome: dict[str, Any]) -> list[str]:
-    return [str(Gap.of_json(gap).what) for gap in outcome["gaps"]]
 
 
 @pytest.fixture
@@ -47,12 +34,11 @@ def test_named_groups_are_compared_first_and_the_rest_up_to_the_most(crowd: Stud
     completed = KINDS[Report.Kind.SCORES].complete(crowd.benchmark, given)
     assert completed["also"] == given["also"]
     assert len(given["also"]) == MAX_OTHER_RATERS
-    outcomes = plan(crowd, "clinconsensus", options)
-    assert outcomes["graders"]["state"] == "in part"
-    assert messages(outcomes["graders"])[0] == (
-        "Ranks are compared with those by at most 8 other graders; left out: J8."
-    )
-    assert not any("left out" in message for message in messages(outcomes["overall"]))
+    outcomes = plan(crowd.benchmark, "clinconsensus", options)
+    left_out = "Ranks are compared with those by at most 8 other graders; left out: J8."
+    assert outcomes["graders"].state == "in part"
+    assert outcomes["graders"].missing[0] == left_out
+    assert left_out not in outcomes["overall"].missing
 
 
 def test_named_judges_are_compared_before_usual_groups(crowd: Study) -> None:
@@ -72,8 +58,8 @@ def test_without_named_raters_the_report_chooses(crowd: Study) -> None:
 
 def test_the_plan_sees_that_parameters_are_refused(crowd: Study) -> None:
     options = Options(groups=("A@checked", "A@final"))
+    outcomes = plan(crowd.benchmark, "clinconsensus", options)
     for artefact in ("fidelity", "fidelity-judges", "fidelity-ranks"):
-        outcome = plan(crowd, "clinconsensus", options)[artefact]
-        assert outcome["state"] == "lacks data", artefact
-        assert messages(outcome)[0].startswith("A report with these parameters is refused: ")
-    assert plan(crowd, "clinconsensus")["fidelity"]["state"] == "can be made"
+        assert outcomes[artefact].state == "lacks data", artefact
+        assert outcomes[artefact].missing[0].startswith("A report with these parameters is refused: ")
+    assert plan(crowd.benchmark, "clinconsensus")["fidelity"].state == "can be made"
