@@ -19,6 +19,7 @@ from rest_framework.request import Request
 
 from accounts.token_authentication import TokenAuthentication, TokenRefused
 from annotation import access as annotation_access
+from annotation.cohort.forms import MAX_FILE_BYTES as APPLICATIONS_FILE
 from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
 from config import api_scopes
 from consilium.middleware import Handler, reads_json
@@ -66,6 +67,7 @@ LONG_BODIES: dict[str, LongBody] = {
     "rubrics:rubric-paste": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
     "api:api-draft-table": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
     "annotation:key-import": LongBody(KEY_FILE + FORM, access.get_administered_benchmark),
+    "annotation:cohort-import": LongBody(APPLICATIONS_FILE + FORM, access.get_administered_benchmark),
     # JSON: lists of texts, each of which may be long
     "api:api-code-books": LongBody(DOCUMENT, access.get_administered_benchmark),
     "api:api-responses": LongBody(DOCUMENT, access.get_benchmark),

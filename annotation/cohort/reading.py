@@ -38,12 +38,13 @@ def read_applications(file: BinaryIO, faults: Faults) -> list[dict[str, Any]]:
     """The sound rows, as `services.import_applications` takes them; columns that are not `COLUMNS` are faults."""
     rows: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
+    countries = {code for code, _name in country_choices() if code}
     for number, (line, record) in enumerate(_records(file, faults)):
         if number == MAX_ROWS:
             faults.add(line, "", Phrase("A file can have at most %(n)s applications. Split it.", n=f"{MAX_ROWS:,}"))
             break
         fields = Fields(line, record, faults)
-        row = _application(fields)
+        row = _application(fields, countries)
         for name in sorted(fields.rest()):
             faults.add(
                 line, name, Phrase("This column is unknown. The columns are: %(columns)s.", columns=", ".join(COLUMNS))
@@ -65,7 +66,7 @@ def _records(file: BinaryIO, faults: Faults) -> Iterator[tuple[int, dict[str, An
     return read_table(file, faults, columns=COLUMNS, required=("email", "name"))
 
 
-def _application(fields: Fields) -> dict[str, Any]:
+def _application(fields: Fields, countries: set[str]) -> dict[str, Any]:
     email = fields.text("email", longest=MAX_EMAIL_LENGTH).strip().lower()
     if email:
         try:
@@ -78,7 +79,6 @@ def _application(fields: Fields) -> dict[str, Any]:
     if not isinstance(languages, str | None):
         fields.fault("languages", Phrase("This must be text or a list of texts."))
         languages = ""
-    countries = {code for code, _name in country_choices() if code}
     return {
         "email": email,
         "name": fields.text("name", longest=MAX_PERSON_NAME_LENGTH).strip(),

@@ -34,6 +34,7 @@ from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
 MAX_APPLICATIONS = 5_000  # of a benchmark by its form: whoever knows the address could fill the table
+IMPORTED_TOGETHER = 1_000  # applications of a file that one statement stores
 CALL_FIELDS = (
     *("is_open", "introduction", "min_years", "specialties", "languages", "countries", "seniorities"),
     "licence_required",
@@ -99,7 +100,7 @@ def submit_application(*, call: ApplicationCall, fields: Mapping[str, Any], at: 
         raise Conflict(_("This call takes no more applications."))
     stated = _stated(fields)
     if not rows.filter(**stated).exists():
-        _store(call, stated, at, from_file=False)
+        _application(call, stated, at, from_file=False).save()
 
 
 def _stated(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,8 +108,9 @@ def _stated(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**NOTHING_STATED, **stated, "email": stated["email"].strip().lower()}
 
 
-def _store(call: ApplicationCall, stated: Mapping[str, Any], at: datetime, *, from_file: bool) -> None:
-    Application.objects.create(
+def _application(call: ApplicationCall, stated: Mapping[str, Any], at: datetime, *, from_file: bool) -> Application:
+    """An application that is not stored yet."""
+    return Application(
         benchmark=call.benchmark, **stated, unmet=unmet_rules(call, stated), from_file=from_file, submitted_at=at
     )
 
@@ -125,8 +127,10 @@ def import_applications(*, benchmark: Benchmark, rows: Sequence[Mapping[str, Any
     call = call_of(benchmark)
     known = set(Application.objects.filter(benchmark=benchmark, from_file=True).values_list("email", flat=True))
     new = [row for row in rows if row["email"].strip().lower() not in known]
-    for row in new:
-        _store(call, _stated(row), row.get("submitted_at") or at, from_file=True)
+    Application.objects.bulk_create(
+        (_application(call, _stated(row), row.get("submitted_at") or at, from_file=True) for row in new),
+        batch_size=IMPORTED_TOGETHER,
+    )
     return len(new), len(rows) - len(new)
 
 

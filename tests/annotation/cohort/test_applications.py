@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, ProgrammingError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -20,6 +21,7 @@ from accounts.models import PhysicianProfile, User
 from agreement import services as reports
 from agreement.reports.stored import table_of
 from annotation.cohort import services
+from annotation.cohort.forms import MAX_FILE_BYTES
 from annotation.cohort.states import flow
 from annotation.contributions.credentials import language_counts
 from annotation.models import Application, ApplicationCall, ApplicationReview, LicenceCheck, Membership
@@ -318,6 +320,21 @@ def test_applications_of_another_form_are_imported_once(
     assert cy.unmet == ["years", "language", "licence"]
     upload(admin, workshop, text)
     assert Application.objects.count() == 2
+
+
+def test_a_long_file_is_taken_with_few_statements(workshop: Workshop, admin: Client) -> None:
+    """More than 3 MB, the limit of other forms, and each application with its event in the trail."""
+    statement = "I would like to take part. " * 60
+    text = "email,name,statement\n" + "".join(f"p{n}@example.org,Person {n},{statement}\n" for n in range(2_000))
+    assert 3_100_000 < len(text) < MAX_FILE_BYTES
+    with CaptureQueriesContext(connection) as queries:
+        assert upload(admin, workshop, text).status_code == 302
+    assert Application.objects.filter(events__pgh_label="insert").distinct().count() == 2_000
+    inserts = [query for query in queries if 'INSERT INTO "annotation_application"' in query["sql"]]
+    assert len(inserts) == 2
+    too_large = text + "x" * (MAX_FILE_BYTES - len(text))
+    answer = upload(admin, workshop, too_large + "yy")
+    assert (answer.status_code, "larger than 8 MiB" in answer.content.decode()) == (422, True)
 
 
 @pytest.mark.parametrize(
