@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Annotated
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import Field
@@ -22,7 +22,7 @@ from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
 from annotation.allocation.allocate import Allocation
-from annotation.labels.advice import lock_reading, spread_responses
+from annotation.labels.advice import add_question, lock_reading, spread_responses
 from annotation.labels.batches import LabelBatchInput, LabelLoad, store_label_batch, tasks_asking
 from annotation.models import CODES_QUESTION, Batch, CodeRuling, ExpertGroup, LabelQuestion, LabelTask, Membership
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
@@ -211,14 +211,11 @@ def _question(benchmark: Benchmark, book: CodeBook, at: datetime) -> LabelQuesti
     question = code_question(book)
     if question is not None:
         return question
-    last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
-    return LabelQuestion.objects.create(
+    return add_question(
         benchmark=benchmark,
         name=f"codes-{book.version}",
         text=CODES_QUESTION,
         kind=LabelQuestion.Kind.CODES,
         code_book=book,
-        minimum_answers=1,
-        position=last + 1,
-        created_at=at,
+        at=at,
     )

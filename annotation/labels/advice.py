@@ -194,16 +194,27 @@ def read_question(benchmark: Benchmark, scale: AcuityScale, at: datetime) -> Lab
     question = rows.first()
     if question is not None:
         return question
-    last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
-    return LabelQuestion.objects.create(
+    return add_question(
         benchmark=benchmark,
         name=f"read-advice-{scale.pk}",
         text=READ_QUESTION,
         kind=LabelQuestion.Kind.READ,
         scale=scale,
+        at=at,
+    )
+
+
+def add_question(*, benchmark: Benchmark, name: str, at: datetime, **fields: Any) -> LabelQuestion:
+    """Add a question about responses, whose ``benchmark`` is locked. Its name has a number where ``name`` is taken."""
+    others = LabelQuestion.objects.filter(benchmark=benchmark)
+    taken = set(others.values_list("name", flat=True))
+    return LabelQuestion.objects.create(
+        benchmark=benchmark,
+        name=next(free for free in (name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))) if free not in taken),
         minimum_answers=1,
-        position=last + 1,
+        position=(others.aggregate(last=Max("position"))["last"] or 0) + 1,
         created_at=at,
+        **fields,
     )
 
 

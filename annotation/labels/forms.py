@@ -136,7 +136,7 @@ class QuestionForm(forms.Form):
         help_text=_("For tables and files, such as urgency."),
     )
     text = forms.CharField(label=_("Question"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 2}))
-    kind = forms.ChoiceField(label=_("Kind"), choices=LabelQuestion.Kind.choices)
+    kind = forms.ChoiceField(label=_("Kind"), choices=[(kind, kind.label) for kind in LabelQuestion.ABOUT_CASES])
     scale = forms.ChoiceField(label=_("Scale"), required=False)
     threshold = forms.DecimalField(
         label=_("Agreement threshold, %"),

@@ -196,7 +196,7 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
         raise DomainError(_("A question with this short name already exists."))
     if not question_input.text.strip():
         raise DomainError(_("Enter the question."))
-    if question_input.kind not in LabelQuestion.Kind.values:
+    if question_input.kind not in LabelQuestion.ABOUT_CASES:
         raise DomainError(_("A question must be a single choice, an acuity in four levels, or urgency on a scale."))
     if not 0.5 <= question_input.threshold <= 1 or question_input.minimum < 1:
         raise DomainError(

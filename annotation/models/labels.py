@@ -59,6 +59,8 @@ class LabelQuestion(models.Model):
         READ = "read", _("Level that a response advises")
         CODES = "codes", _("Failures that a response shows")
 
+    ABOUT_CASES = (Kind.CHOICE, Kind.ACUITY, Kind.LEVELS)  # admins write these; the others come with their batches
+
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="label_questions")
     name = models.CharField(_("short name"), max_length=MAX_QUESTION_NAME_LENGTH, validators=[slug_characters])

@@ -75,6 +75,21 @@ def test_a_batch_freezes_the_code_book_and_gives_each_response_to_its_coders() -
     assert newest_book(world.benchmark) != world.book
 
 
+def test_a_question_of_an_admin_may_have_the_name_of_the_question_on_the_codes() -> None:
+    world = build_coding(groups=0)
+    LabelQuestion.objects.create(
+        benchmark=world.benchmark, name="codes-1", text="Which?", minimum_answers=2, created_at=timezone.now()
+    )
+    make_coding_batch(
+        group=world.groups[0],
+        book=world.book,
+        terms=CodingTerms(title="Failures", coders=2, seed=3),
+        by=world.admin,
+        at=timezone.now(),
+    )
+    assert world.question.name == "codes-1-2"
+
+
 def test_the_page_plans_and_makes_a_batch_as_its_preview_says() -> None:
     world = build_coding(groups=0)
     admin = signed_in(world.admin)

@@ -189,7 +189,12 @@ def test_the_form_adds_and_removes_rows_and_names_the_row_at_fault(ward: Ward) -
     assert refused.status_code == 422
     assert refused.context["rows"].forms[0].errors == {}
     assert list(refused.context["rows"].forms[1].errors) == ["value"]
-    assert client.post("/b/ward/labels/new/", {**data, "option-1-value": "professional"}).status_code == 302
+    data["option-1-value"] = "professional"
+    # The questions about responses are made with their batches.
+    for kind in ("read", "codes"):
+        assert f'value="{kind}"' not in page
+        assert "kind" in client.post("/b/ward/labels/new/", {**data, "kind": kind}).context["form"].errors
+    assert client.post("/b/ward/labels/new/", data).status_code == 302
     question = LabelQuestion.objects.get(name="who")
     assert (question.threshold, question.minimum_answers) == (0.6666, 3)
     assert [option["value"] for option in question.options] == ["lay", "professional"]
