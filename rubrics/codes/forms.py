@@ -62,7 +62,10 @@ class CodeForm(forms.Form):
     def code(self, was: tuple[str, ...]) -> Code:
         """The code as the service takes it."""
         data: dict[str, Any] = {
-            name: value.strip() for name, value in self.cleaned_data.items() if name not in ("note", "seen")
+            # Browsers end lines with two characters, files with one.
+            name: value.replace("\r\n", "\n").strip()
+            for name, value in self.cleaned_data.items()
+            if name not in ("note", "seen")
         }
         for name in ("examples_en", "examples_zh"):
             data[name] = tuple(dict.fromkeys(line.strip() for line in data[name].splitlines() if line.strip()))

@@ -36,14 +36,21 @@ REQUIRED = ("key", "title_en", "definition_en")
 LIMITS = Limits(line_bytes=1 << 20, total_bytes=32 << 20)
 
 
-def read_codes(file: BinaryIO, faults: Faults) -> list[Code]:
-    """The codes of a file in its order. What is not sound is in ``faults``."""
+def read_codes(file: BinaryIO, faults: Faults) -> tuple[list[Code], list[int]]:
+    """The codes of a file in its order, and the line of each. What is not sound is in ``faults``."""
     is_json = starts_with_object(file)
     if is_json:
         records: Iterator[tuple[int, dict[str, Any]]] = iter(RecordReader(file, faults, limits=LIMITS))
     else:
         records = read_table(file, faults, limits=LIMITS, columns=COLUMNS, required=REQUIRED)
-    return codes_of_records(records, faults, is_json=is_json)
+    lines: list[int] = []
+
+    def noted() -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, record in records:
+            lines.append(line)
+            yield line, record
+
+    return codes_of_records(noted(), faults, is_json=is_json), lines
 
 
 def codes_of_records(

@@ -35,16 +35,18 @@ def save_codes(
     at: datetime,
     note: str = "",
     seen: str | None = None,
+    lines: Sequence[int] = (),
 ) -> CodeBook:
     """Make ``codes`` the newest version: the present one if it was never used, else the next.
 
     A code continues the code of the version before that has its key, unless it says what it was. ``seen`` is the
     digest of the newest version that the sender saw (empty: none); `Conflict` if that is no longer the newest.
-    `ImportRefused` names each fault, a code by its place.
+    `ImportRefused` names each fault by its line: that of the code in ``lines``, else its place.
     """
     faults = Faults()
+    lines = lines or range(1, len(codes) + 1)
     # What comes from a form or the API is held to the rules of files.
-    records = [(place, code.stored()) for place, code in enumerate(codes, start=1)]
+    records = [(line, code.stored()) for line, code in zip(lines, codes, strict=True)]
     checked = codes_of_records(
         ((line, {name: value for name, value in record.items() if value != ""}) for line, record in records), faults
     )
@@ -58,7 +60,7 @@ def save_codes(
         raise Conflict(_("The code book was changed in the meantime. Nothing was saved; reload the page."))
     version = (newest.version + (newest.used_at is not None)) if newest else 1
     before = CodeBook.objects.filter(benchmark=benchmark, version=version - 1).first()
-    stored = [code.stored() for code in _continued(checked, before)]
+    stored = [code.stored() for code in _continued(checked, before, lines)]
     if newest is not None and stored == newest.codes:
         return _with_note(newest, note)
     if newest is not None and newest.used_at is None:
@@ -84,17 +86,17 @@ def _without_was(code: Code) -> Code:
     return replace(code, was=())
 
 
-def _continued(codes: Sequence[Code], before: CodeBook | None) -> list[Code]:
+def _continued(codes: Sequence[Code], before: CodeBook | None, lines: Sequence[int]) -> list[Code]:
     """The codes, each with what it was; `ImportRefused` where it names a code that the version before lacks."""
     known = {code["key"] for code in before.codes} if before else set()
     faults = Faults()
     whole = []
-    for place, code in enumerate(codes, start=1):
+    for line, code in zip(lines, codes, strict=True):
         was = tuple(key for key in code.was if before is not None)
         for key in was:
             if key not in known:
                 message = Phrase("The version before has no code “%(key)s”.", key=key)
-                faults.add(place, "was", message)
+                faults.add(line, "was", message)
         if not was and code.key in known:
             was = (code.key,)
         whole.append(replace(code, was=was))
@@ -122,9 +124,9 @@ def import_codes(
 ) -> CodeBook:
     """Make the codes of a file the newest version; `ImportRefused` names every fault by line and field."""
     faults = Faults()
-    codes = read_codes(file, faults)
+    codes, lines = read_codes(file, faults)
     faults.refuse_if_any()
-    return save_codes(benchmark=benchmark, codes=codes, by=by, at=at, note=note, seen=seen)
+    return save_codes(benchmark=benchmark, codes=codes, by=by, at=at, note=note, seen=seen, lines=lines)
 
 
 def carried(book: CodeBook) -> list[Code]:
@@ -133,10 +135,22 @@ def carried(book: CodeBook) -> list[Code]:
 
 
 def with_code(codes: Sequence[Code], code: Code, *, instead_of: str = "") -> list[Code]:
-    """The codes with one more at the end, or with it in the place of the one with the key ``instead_of``."""
-    if not instead_of:
-        return [*codes, code]
-    return [code if own.key == instead_of else own for own in codes]
+    """The codes with one more, or with it in the place of the one with the key ``instead_of``.
+
+    A code that comes to a group follows the last code of the group, so that the group stays in one piece.
+    """
+    present = next((own for own in codes if own.key == instead_of), None)
+    if present is not None and present.group_en == code.group_en:
+        return [code if own is present else own for own in codes]
+    others = [own for own in codes if own is not present]
+    in_group = [place for place, own in enumerate(others) if own.group_en == code.group_en]
+    if in_group:
+        others.insert(in_group[-1] + 1, code)
+    elif present is not None:
+        others.insert(codes.index(present), code)
+    else:
+        others.append(code)
+    return others
 
 
 def without_code(codes: Sequence[Code], key: str) -> list[Code]:

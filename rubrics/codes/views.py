@@ -127,11 +127,12 @@ def code(request: SignedInRequest, slug: str, key: str = "") -> HttpResponse:
         return render(request, FORM, {**context, "form": form}, status=422)
     entries: Sequence[Code] = services.carried(book) if book else []
     changed = form.code(_was(book, own))
-    place = next((place for place, code in enumerate(entries, start=1) if code.key == key), len(entries) + 1)
+    codes = services.with_code(entries, changed, instead_of=key)
+    place = codes.index(changed) + 1
     try:
         saved = services.save_codes(
             benchmark=benchmark,
-            codes=services.with_code(entries, changed, instead_of=key),
+            codes=codes,
             by=request.user,
             at=timezone.now(),
             note=form.cleaned_data["note"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from threading import Barrier, Thread
 
@@ -47,6 +48,10 @@ def use(version: int) -> None:
     CodeBook.objects.filter(version=version).update(used_at=timezone.now())
 
 
+def newest() -> CodeBook:
+    return CodeBook.objects.latest("version")
+
+
 def page_of(client: Client, path: str = "") -> str:
     return client.get(f"/b/b/codes/{path}").content.decode()
 
@@ -83,6 +88,7 @@ def test_the_starter_is_adopted_once_and_is_whole_in_both_languages(admin: Clien
     assert CodeBook.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_version_changes_until_it_is_used_and_then_there_is_a_next_one(admin: Client) -> None:
     admin.post("/b/b/codes/adopt/")
     first = fields_of(admin, "wrong-dose", title_en="Dose wrong")
@@ -208,9 +214,9 @@ def test_the_largest_book_is_taken_with_every_character_escaped() -> None:
     file = "\n".join(json.dumps(code) for code in codes).encode()
     assert len(file) > 23 << 20
     faults = Faults()
-    read = read_codes(io.BytesIO(file), faults)
+    read, lines = read_codes(io.BytesIO(file), faults)
     assert not faults.total
-    assert (len(read), read[-1].examples_zh[-1]) == (40, text)
+    assert (len(read), read[-1].examples_zh[-1], lines[-1]) == (40, text, 40)
 
 
 def test_the_page_takes_more_than_other_forms(admin: Client) -> None:
@@ -261,6 +267,38 @@ def test_what_a_code_was_names_codes_of_the_version_before(admin: Client) -> Non
     listed = admin.get("/api/v1/benchmarks/b/code-books/").json()["results"]
     assert [(row["version"], row["n_codes"], bool(row["used_at"])) for row in listed] == [(2, 1, False), (1, 2, True)]
     assert [code["key"] for code in admin.get("/api/v1/benchmarks/b/code-books/2/").json()["codes"]] == ["dose"]
+
+
+def test_a_fault_in_what_a_code_was_names_the_line_of_the_file(admin: Client) -> None:
+    send(admin, codes=[ONE])
+    use(1)
+    table = 'key,title_en,definition_en,was\na,A,"Two\nlines",\nb,B,Short,zz\n'
+    sent = {"file": SimpleUploadedFile("codes.csv", table.encode()), "note": "", "seen": newest().digest}
+    answer = admin.post("/b/b/codes/", sent)
+    assert answer.status_code == 422
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", answer.content.decode())
+    assert cells[:2] == ["4", "<code>was</code>"]
+
+
+def test_a_code_that_is_saved_as_the_form_shows_it_makes_no_version(admin: Client) -> None:
+    """Browsers send two characters at the end of a line."""
+    send(admin, codes=[ONE | {"definition_en": "First.\nSecond."}])
+    use(1)
+    sent = fields_of(admin, ONE["key"])
+    admin.post(f"/b/b/codes/code/{ONE['key']}/", sent | {"definition_en": sent["definition_en"].replace("\n", "\r\n")})
+    assert CodeBook.objects.count() == 1
+
+
+def test_a_code_that_comes_to_a_group_stands_with_it(admin: Client) -> None:
+    grouped = [
+        ONE | {"key": key, "group_en": group} for key, group in [("a", "Safety"), ("b", "Style"), ("c", "Style")]
+    ]
+    send(admin, codes=grouped)
+    new = {name: "New" for name in ("title_en", "definition_en")} | {"key": "d", "group_en": "Safety"}
+    admin.post("/b/b/codes/new/", new | {"seen": newest().digest})
+    assert [code["key"] for code in newest().codes] == ["a", "d", "b", "c"]
+    admin.post("/b/b/codes/code/a/", fields_of(admin, "a", group_en="Style"))
+    assert [code["key"] for code in newest().codes] == ["d", "b", "c", "a"]
 
 
 def test_the_same_codes_again_make_no_version(admin: Client) -> None:
