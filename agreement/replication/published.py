@@ -30,6 +30,7 @@ MAX_VALUE_LENGTH = 64
 FOLDER = Path(__file__).parent / "values"
 NO_ROW = "no row of this name here"
 NO_VALUE = "no value here"
+SEVERAL_ROWS = "several rows of this name here"
 HUNDRED = 100
 # The largest values by unit.
 _BOUNDS: dict[Unit | None, float] = {Unit.SHARE: 1, Unit.OF_HUNDRED: HUNDRED}
@@ -181,21 +182,28 @@ def all_published(paper: str, own: Iterable[Mapping[str, Any]]) -> list[Publishe
 
 
 def row_name(artefact: Artefact, row: Mapping[str, Any]) -> str:
-    """The name of a row in a file of published values: the values of its columns `Artefact.row`."""
-    return BETWEEN.join(str(row[name]) for name in artefact.row)
+    """The name of a row in a file of published values: the values of its columns `Artefact.row`.
+
+    An empty value at an end leaves no white space there, since none is read from a file.
+    """
+    return BETWEEN.join(str(row[name]) for name in artefact.row).strip()
 
 
 def compared(paper: Paper, values: Iterable[PublishedValue], tables: Mapping[str, tuple[Table, str]]) -> Iterator[Row]:
-    """A row of ``published.csv`` for each value; ``made`` are the table of each artefact and the id of its report."""
-    rows_by_name: dict[str, dict[str, Row]] = {}
+    """A row of ``published.csv`` for each value; ``tables`` has of each artefact its table and the id of its report.
+
+    A name that several rows have is compared with none of them.
+    """
+    rows_by_name: dict[str, dict[str, list[Row]]] = {}
     for key, (table, _report) in tables.items():
         artefact = paper.artefact(key)
         if artefact is not None:
-            rows_by_name[key] = {row_name(artefact, row): row for row in table.dicts()}
+            named = rows_by_name[key] = {}
+            for row in table.dicts():
+                named.setdefault(row_name(artefact, row), []).append(row)
     for value in values:
-        row = rows_by_name.get(value.artefact, {}).get(value.row)
-        cell = row.get(value.column) if row else None
-        ours = float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+        rows = rows_by_name.get(value.artefact, {}).get(value.row, [])
+        ours = _number(rows[0].get(value.column)) if len(rows) == 1 else None
         yield {
             "artefact": value.artefact,
             "row": value.row,
@@ -203,7 +211,20 @@ def compared(paper: Paper, values: Iterable[PublishedValue], tables: Mapping[str
             "published": value.value,
             "ours": ours,
             "difference": None if ours is None else ours - value.value,
-            "report": tables[value.artefact][1] if row is not None else "",
+            "report": tables[value.artefact][1] if rows else "",
             "source": value.source,
-            "note": NO_ROW if row is None else NO_VALUE if ours is None else "",
+            "note": _note(len(rows), ours),
         }
+
+
+def _number(cell: Any) -> float | None:
+    return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+
+
+def _note(n_rows: int, ours: float | None) -> str:
+    """Why there is no value; empty where there is one."""
+    if n_rows == 0:
+        return NO_ROW
+    if n_rows > 1:
+        return SEVERAL_ROWS
+    return NO_VALUE if ours is None else ""

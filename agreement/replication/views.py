@@ -33,7 +33,7 @@ from agreement.replication.gaps import ADMIN_VIEWS, Gap
 from agreement.replication.making import planned
 from agreement.replication.manifest import FIGURE, TABLE
 from agreement.replication.papers import PAPERS
-from agreement.replication.published import NO_ROW, read_published
+from agreement.replication.published import NO_ROW, SEVERAL_ROWS, read_published
 from agreement.replication.summary import Summary
 from agreement.reports.download_views import as_file
 from agreement.reports.files import TABLE_FORMATS
@@ -116,6 +116,7 @@ def _state_of(benchmark: Benchmark, paper: str, newest: Replication | None, *, a
             {
                 **row,
                 "has_row": row["note"] != NO_ROW,
+                "has_several": row["note"] == SEVERAL_ROWS,
                 "ours_cell": _number(row["ours"]),
                 "difference_cell": _number(row["difference"]),
             }

@@ -372,7 +372,7 @@ PAPER = Paper(
             choose=choosing.alternative,
             table="meta_physicians",
             columns=("physician", "slice", *MEASURES),
-            row=("judge", "physician"),
+            row=("judge", "physician", "slice"),
             by="judge",
             figures=("advantage",),
         ),

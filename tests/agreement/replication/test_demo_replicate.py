@@ -9,8 +9,11 @@ import pytest
 from django.core.management import call_command
 
 from agreement.kinds import KINDS
+from agreement.models import Replication
+from agreement.replication.files import made_of
 from agreement.replication.manifest import FIGURE, TABLE
 from agreement.replication.papers import PAPERS
+from agreement.replication.published import row_name
 from tests.agreement.replication.test_replicate import assert_same_as_reports, by_artefact
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -24,6 +27,9 @@ def test_the_demo_gives_what_its_data_allow_for_every_paper(tmp_path: Path) -> N
         call_command("replicate", "--benchmark", "demo", "--paper", paper, "--out", str(out), stdout=StringIO())
         assert_same_as_reports(out, paper)
         by_paper[paper] = by_artefact(out)
+        for status in made_of(Replication.objects.get(paper=paper)):
+            names = [row_name(status.artefact, row) for row in status.table.dicts()] if status.table else []
+            assert len(set(names)) == len(names), status.artefact.key
     for paper, artefacts in {
         "healthbench": ("overall", "axes", "worst-at-k", "meta-graders", "meta-physicians", "length"),
         "clinconsensus": (

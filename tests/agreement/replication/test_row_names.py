@@ -6,6 +6,9 @@ from collections import Counter
 
 import pytest
 
+from agreement.replication.papers import PAPERS
+from agreement.replication.published import PublishedValue, compared, row_name
+from agreement.reports.tables import Row, Table
 from rubrics.models import Candidate
 from tests.agreement.replication.made import made
 from tests.agreement.study import Study, coin, make_study
@@ -38,4 +41,37 @@ def test_rows_of_several_physicians_are_told_apart() -> None:
     for key, outcome in outcomes.items():
         assert {row["candidate"] for row in outcome.rows} == {"Li", "Wang"}, key
         assert twice(outcome.names) == [], key
-    assert "Li / unaided /  / " in outcomes["physicians-overall"].names
+    assert "Li / unaided /  /" in outcomes["physicians-overall"].names
+
+
+def test_rows_of_slices_sizes_and_sources_are_told_apart() -> None:
+    for paper, key, first, other in (
+        ("healthbench", "meta-each-physician", {"slice": "all"}, {"slice": "cluster:hedging"}),
+        ("clinconsensus", "distribution", {"n_criteria": 9}, {"n_criteria": 12}),
+        ("acuity", "uncertainty", {"source": "samples"}, {"source": "logprobs"}),
+        ("acuity", "spread", {"source": "samples"}, {"source": "logprobs"}),
+    ):
+        artefact = PAPERS[paper].artefact(key)
+        assert artefact is not None
+        assert first.keys() <= {*artefact.columns}
+        rest = dict.fromkeys((artefact.by, *artefact.columns), 1)
+        assert row_name(artefact, rest | first) != row_name(artefact, rest | other), key
+
+
+def values_beside(rows: list[list[object]]) -> Row:
+    """What is said of a published value of o3 beside such rows."""
+    table = Table(("candidate", "rubric_score"), rows, ("candidate",))
+    value = PublishedValue("overall", "o3", "rubric_score", 0.6, "")
+    (row,) = compared(PAPERS["healthbench"], [value], {"overall": (table, "R1")})
+    return row
+
+
+def test_a_name_of_several_rows_is_compared_with_none_of_them() -> None:
+    beside = values_beside([["o3", 0.5], ["other", 0.1]])
+    assert (beside["ours"], beside["report"], beside["note"]) == (0.5, "R1", "")
+    assert beside["difference"] == pytest.approx(-0.1)
+    beside = values_beside([["o3", 0.5], ["o3", 0.5]])
+    assert (beside["ours"], beside["difference"], beside["report"]) == (None, None, "R1")
+    assert beside["note"] == "several rows of this name here"
+    assert values_beside([["o3", None]])["note"] == "no value here"
+    assert values_beside([["other", 0.5]])["note"] == "no row of this name here"
