@@ -16,7 +16,7 @@ from accounts.models import User
 from annotation.api.serializers import Plain
 from annotation.cohort import services
 from annotation.cohort.access import get_application
-from annotation.cohort.states import STEPS, ApplicationState, FlowStep, flow, states_of
+from annotation.cohort.states import STEPS, ApplicationState, FlowStep, flow, followed_state_of, states_of
 from annotation.models import Application, Membership
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
@@ -175,8 +175,10 @@ def erase(request: Request, slug: str, public_id: str) -> Response:
 
 
 def _stored(row: Application) -> dict[str, Any]:
-    states = states_of(row.benchmark, services.call_of(row.benchmark))
-    return dict(ApplicationSerializer(next(state for state in states if state.application.pk == row.pk)).data)
+    """An application after a write, which may have changed its row."""
+    stored = Application.objects.select_related("benchmark", "user").get(pk=row.pk)
+    state = followed_state_of(stored, services.call_of(stored.benchmark))
+    return dict(ApplicationSerializer(state).data)
 
 
 @extend_schema(responses=FlowStepSerializer(many=True), operation_id="cohort_flow")

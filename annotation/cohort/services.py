@@ -173,7 +173,7 @@ def admit(
     # Of two admins who admit one each, the second waits for the first.
     list(with_address_of(application).select_for_update(of=("self",)).order_by("pk"))
     _open(application, by)
-    if (obstacle := is_admissible(application, call_of(application.benchmark))) is not None:
+    if (obstacle := is_admissible(state_of(application), call_of(application.benchmark))) is not None:
         raise Conflict(obstacle)
     _review(application, ApplicationReview.Step.DECISION, passed=True, reason=reason, by=by, at=at)
     membership, issued = invite_member(

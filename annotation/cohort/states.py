@@ -158,10 +158,31 @@ def states_of(benchmark: Benchmark, call: ApplicationCall) -> list[ApplicationSt
 
 
 def state_of(application: Application) -> ApplicationState:
-    """One application with its reviews and checks."""
+    """One application with its reviews and checks, but not how far it came."""
     state = ApplicationState(application)
     state.address = _address_of(application)
     _add_reviews([state])
+    return state
+
+
+def followed_state_of(application: Application, call: ApplicationCall) -> ApplicationState:
+    """One application as `states_of` has it; no other application is read."""
+    benchmark, user = application.benchmark, application.user
+    state = state_of(application)
+    results: set[str] = set()
+    worked: set[int] = set()
+    if user is not None:
+        attempts = QualificationAttempt.objects.filter(group__benchmark=benchmark, user=user)
+        results = set(attempts.values_list("status", flat=True))
+        worked = {person.pk for person in people_behind(benchmark)}
+    people = {user.pk} if user is not None else set[int]()
+    _follow(
+        state,
+        steps_of(benchmark, call),
+        passed=people if "passed" in results else set(),
+        failed=people if "failed" in results else set(),
+        worked=worked,
+    )
     return state
 
 
@@ -179,9 +200,8 @@ def _address_of(application: Application) -> SharedAddress | None:
     return SharedAddress(len(named) if len(named) < most else rows.count(), named) if named else None
 
 
-def is_admissible(application: Application, call: ApplicationCall) -> str | None:
+def is_admissible(state: ApplicationState, call: ApplicationCall) -> str | None:
     """Why an application cannot be admitted now; None where it can."""
-    state = state_of(application)
     if state.is_another_admitted:
         return _("Another application with the same address was admitted already.")
     if not state.is_eligible:
@@ -283,10 +303,13 @@ class FlowStep:
 
 
 def flow(benchmark: Benchmark) -> list[FlowStep]:
-    """The steps with their counts. ``reached`` of a step is that of the one before less ``out`` and ``waiting``."""
+    """The steps of all applications to a benchmark with their counts."""
     call = ApplicationCall.objects.filter(benchmark=benchmark).first() or ApplicationCall(benchmark=benchmark)
-    states = states_of(benchmark, call)
-    steps = steps_of(benchmark, call)
+    return count_steps(states_of(benchmark, call), steps_of(benchmark, call))
+
+
+def count_steps(states: Collection[ApplicationState], steps: Sequence[Step]) -> list[FlowStep]:
+    """The steps with their counts. ``reached`` of a step is that of the one before less ``out`` and ``waiting``."""
     rows = []
     for place, step in enumerate(steps):
         here = [state for state in states if steps.index(state.reached) == place]

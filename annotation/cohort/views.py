@@ -38,11 +38,13 @@ from annotation.cohort.states import (
     REASON_LABELS,
     STEP_LABELS,
     ApplicationState,
+    count_steps,
     flow,
     is_admissible,
     licences,
     state_of,
     states_of,
+    steps_of,
 )
 from annotation.dashboard.views import csv_file
 from annotation.models import Application, ApplicationCall, RotationPlan
@@ -123,7 +125,7 @@ def _cohort_page(
         "address": _address(request, call),
         "flow": [
             (STEP_LABELS[row.step], row, [(REASON_LABELS[name], n) for name, n in row.reasons.items()])
-            for row in flow(benchmark)
+            for row in count_steps(states, steps_of(benchmark, call))
         ],
         "page_obj": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
         "number": len(states),
@@ -308,7 +310,7 @@ def _application_page(
         "unmet": [REASON_LABELS[code] for code in row.unmet],
         "country": dict(country_choices()).get(row.licence_country, "") if row.licence_country else "",
         "languages": [language_name(tag) for tag in row.languages],
-        "obstacle": is_admissible(row, stored),
+        "obstacle": is_admissible(state, stored),
         "licence_required": stored.licence_required,
         "has_groups": row.benchmark.groups.exists(),
     }
@@ -429,19 +431,24 @@ def licences_page(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(refused))
             else:
                 messages.success(request, _("The check of the licence is on record."))
-                return redirect("annotation:cohort-licences", slug)
+                return redirect(request.get_full_path())
+    pages = Paginator(rows, PER_PAGE)
+    # A form that was refused is on the page of its person, wherever they are by now.
+    page = pages.get_page(request.GET.get("page") if person is None else rows.index(person) // PER_PAGE + 1)
     countries = dict(country_choices())
     context = {
         "benchmark": benchmark,
+        "page_obj": page,
         "rows": [
             (
                 row,
                 countries.get(row.country, row.country),
                 form if row is person else LicenceForm(auto_id=f"id_{row.user.pk}_%s"),
             )
-            for row in rows
+            for row in page
         ],
         "chosen": person,
+        "number": len(rows),
         "confirmed": sum(row.check is not None and row.check.confirmed for row in rows),
     }
     return render(request, "annotation/cohort/licences.html", context, status=422 if form.errors else 200)

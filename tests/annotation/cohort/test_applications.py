@@ -503,6 +503,41 @@ def test_the_api_takes_the_steps_in_their_order(workshop: Workshop, call: Applic
     assert (steps["applied"], steps["admitted"], steps["account"]) == (1, 1, 0)
 
 
+def lists_read(queries: CaptureQueriesContext) -> int:
+    """How many statements read all applications of a benchmark."""
+    whole = re.compile(r'FROM "annotation_application" .*WHERE "annotation_application"."benchmark_id" = \d+ ORDER BY')
+    return sum(whole.search(query["sql"]) is not None for query in queries)
+
+
+def test_the_list_is_read_once_for_its_page_and_never_for_one_application(
+    workshop: Workshop, admin: Client, call: ApplicationCall
+) -> None:
+    row, other = applicant(call), applicant(call, email="bo@example.org", years_in_practice="2")
+    with CaptureQueriesContext(connection) as queries:
+        admin.get(f"/b/{workshop.benchmark.slug}/cohort/")
+    assert lists_read(queries) == 1
+    api = APIClient()
+    api.force_authenticate(workshop.admin)
+    base = f"/api/v1/benchmarks/{workshop.benchmark.slug}/applications/"
+    answers = []
+    with CaptureQueriesContext(connection) as queries:
+        for public_id, path, body in (
+            (row.public_id, "reviews", {"step": "licence", "register": "R", "confirmed": True}),
+            (row.public_id, "reviews", {"step": "admit", "group": workshop.group.name}),
+            (other.public_id, "reviews", {"step": "decline", "reason": "Too young."}),
+            (other.public_id, "erase", {}),
+        ):
+            answers.append(api.post(f"{base}{public_id}/{path}/", body, format="json").json())
+    assert lists_read(queries) == 0
+    listed = {line["id"]: line for line in api.get(base).json()["results"]}
+    for answer in (answers[1], answers[3]):  # the last of each application
+        stored = listed[answer["id"]]
+        assert {name: answer[name] for name in stored} == stored
+    assert [(answer["reached"], answer["out"], answer["reasons"]) for answer in answers] == [
+        ("licence", False, []), ("admitted", False, []), ("applied", True, ["years"]), ("applied", True, ["years"]),
+    ]  # fmt: skip
+
+
 def test_the_command_imports_all_lines_or_none(workshop: Workshop, tmp_path: Path) -> None:
     path = tmp_path / "applications.jsonl"
     good = {"email": "bo@example.org", "name": "Bo", "languages": ["English", "de"], "years_in_practice": 7}

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import PhysicianProfile
+from annotation.cohort import views
 from annotation.models import LicenceCheck
 from tests.annotation.cohort.test_applications import admin
 from tests.annotation.conftest import Workshop
@@ -85,3 +86,21 @@ def test_a_check_that_is_sent_twice_is_recorded_once_a_day(admin: Client, profil
         clock.shift(timedelta(days=1))
         assert admin.post(url, {**shown, **CHECK, "confirmed": "no"}).status_code == 302
     assert list(LicenceCheck.objects.values_list("confirmed", flat=True)) == [True, False, False]
+
+
+def test_members_are_listed_by_page_and_a_refused_form_stays_on_its_page(
+    admin: Client, workshop: Workshop, profile: PhysicianProfile, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "PER_PAGE", 2)
+    pages = [admin.get(f"{url}?page={number}").content.decode() for number in (1, 2, 3)]
+    assert [page.count('<section class="card">') for page in pages] == [2, 2, 1]
+    assert all("of 5 members have a confirmed licence" in page for page in pages)
+    # No form is drawn for those who have no number.
+    (place,) = [number for number, page in enumerate(pages, 1) if 'name="register"' in page]
+    shown = hidden_fields(pages[place - 1])
+    refused = admin.post(f"{url}?page={place % 3 + 1}", {**shown, **CHECK, "register": ""})
+    assert refused.status_code == 422
+    assert refused.context["page_obj"].number == place
+    assert "Under her maiden name." in refused.content.decode()
+    stored = admin.post(f"{url}?page={place}", {**shown, **CHECK})
+    assert (stored.status_code, stored["Location"]) == (302, f"{url}?page={place}")
