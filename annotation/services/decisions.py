@@ -23,13 +23,12 @@ from annotation.services.rules import CHANGED_ELSEWHERE, NoLongerOpen, lock_batc
 from annotation.services.slots import claim_next, put_off
 from annotation.services.staff_notices import notify_of_completed_batch
 from consilium.core.errors import Conflict, DomainError, FaultsRefused, LineError
-from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_PASSAGES, MAX_REASON_LENGTH
 from consilium.core.locks import RowLock, shared_lock_sql
 from consilium.core.transitions import transition
 from consilium.core.versioning import SaveResult, StaleSave, is_replay
 from rubrics.models import RubricItem
 
-MAX_EVIDENCE = 20
 
 # Run by `_held_row`. The lock is a statement of its own, so that the next statement sees commits made while it waited.
 # The columns are status, round, status of the batch, allowed criteria, and whether eligibility must be checked.
@@ -422,8 +421,8 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
 
 def checked_passages(spans: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """Evidence with its quotes, each passage once; `DomainError` where one does not lie within ``text``."""
-    if len(spans) > MAX_EVIDENCE:
-        message = _("At most %(most)d passages can be attached to a criterion.") % {"most": MAX_EVIDENCE}
+    if len(spans) > MAX_PASSAGES:
+        message = _("At most %(most)d passages can be attached.") % {"most": MAX_PASSAGES}
         raise DomainError(message, field="evidence")
     evidence: list[dict[str, Any]] = []
     for span in spans:

@@ -46,6 +46,7 @@ MAX_MODE_NAME_LENGTH = 100  # of writing
 MAX_INSTRUCTIONS_LENGTH = 5_000  # to writers
 
 MAX_NOTE_LENGTH = 5_000  # of a physician: on a decision, an answer, a skipped response or returned work
+MAX_PASSAGES = 20  # of a response, attached to a decision, an answer or a code
 # For an amendment, a ruling or a threshold, or for keeping a text in spite of a privacy warning.
 MAX_REASON_LENGTH = 2_000
 MAX_EXCLUSION_REASON_LENGTH = 5_000  # for excluding a case, by hand, by an audit or by a screening

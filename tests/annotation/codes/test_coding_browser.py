@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.codes.rulings import request_code_rulings
 from annotation.models import CodeRuling, LabelAnswer, LabelTask
+from annotation.services import decisions
+from consilium import context
 from tests.annotation.codes.coding_world import CodingWorld, build_coding
 from tests.axe import axe_violations
 from tests.conftest import Watch
@@ -74,6 +76,56 @@ def test_responses_are_coded_with_the_keyboard_alone(new_page: NewPage, world: C
     page.keyboard.press("Enter")
     expect(page.locator("#place")).to_have_text("Response 3 of 4")
     assert LabelAnswer.objects.get(task=second).value == "none"
+
+
+def test_an_answer_that_was_refused_is_not_handed_in_without_what_was_marked(
+    new_page: NewPage, world: CodingWorld, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch.allow("status of 422")
+    task = tasks_of(world)[0]
+    page = new_page(task.annotator, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    page.goto(f"/work/labels/{task.public_id}/")
+    page.keyboard.press("3")
+    wait_until(lambda: codes_of(task) == ["wrong-dose"], message="the first code is saved")
+    monkeypatch.setattr(decisions, "MAX_PASSAGES", 0)
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    expect(page.locator("#refusal")).to_contain_text("At most 0 passages can be attached.")
+    page.keyboard.press("f")
+    expect(page.locator("[data-code=overconfidence]")).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.locator("#refusal")).to_contain_text("At most 0 passages can be attached.")
+    task.refresh_from_db()
+    assert (task.status, codes_of(task)) == ("draft", ["wrong-dose"])
+    page.get_by_role("button", name="Remove this passage").click()
+    wait_until(lambda: codes_of(task) == ["wrong-dose", "overconfidence"], message="without it, all is saved")
+    expect(page.locator("#refusal")).to_be_empty()
+    page.keyboard.press("Enter")
+    expect(page.locator("#place")).to_have_text("Response 2 of 4")
+
+
+def test_no_more_passages_are_attached_than_the_server_takes(
+    new_page: NewPage, world: CodingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(context._LIMITS, "MAX_PASSAGES", 1)
+    task = tasks_of(world)[0]
+    page = new_page(task.annotator, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    page.goto(f"/work/labels/{task.public_id}/")
+    page.keyboard.press("3")
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    page.keyboard.press("e")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("At most 1 passages can be attached.")).to_be_visible()
+    expect(page.locator("[data-of-code=wrong-dose] q")).to_have_count(1)
+    # A code that is taken away and marked again has its passage again.
+    page.keyboard.press("0")
+    expect(page.locator("[data-code=wrong-dose]")).not_to_be_checked()
+    page.keyboard.press("3")
+    expect(page.locator("[data-of-code=wrong-dose] q")).to_have_count(1)
+    wait_until(lambda: codes_of(task) == ["wrong-dose"], message="the code is saved again")
+    assert len(LabelAnswer.objects.get(task=task).codes[0]["evidence"]) == 1
 
 
 def test_a_phone_shows_all_of_it_and_keeps_what_it_cannot_send(

@@ -93,11 +93,12 @@ export function sameCodes(codes, others) {
  * The codes after one of them was marked, or unmarked where it was.
  * @param {GivenCode[]} codes
  * @param {string} code
+ * @param {GivenCode} [before] the code as it was when it was taken away
  * @returns {GivenCode[]}
  */
-export function toggled(codes, code) {
+export function toggled(codes, code, before = { code, criterion: null, evidence: [] }) {
   const others = codes.filter((given) => given.code !== code);
-  return others.length < codes.length ? others : [...codes, { code, criterion: null, evidence: [] }];
+  return others.length < codes.length ? others : [...codes, before];
 }
 
 /**

@@ -1,10 +1,11 @@
 // @ts-check
 /* The codes that a response shows: several may be marked, each with the words that show it and a criterion. */
-import { find, findAll, isTouch } from "../../core/page.js";
+import { find, findAll } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
-import { paint, pick, quote, selectedSpan } from "../shared/passages.js";
+import { paint } from "../shared/passages.js";
 import { NONE_OF_THESE, toggled } from "./label_answers.js";
+import { passageItems, takePassage } from "./label_passages.js";
 import { codesOf, isCoded, keepCodes, labelOf, noneBoxOf } from "./label_rows.js";
 
 /**
@@ -14,6 +15,17 @@ import { codesOf, isCoded, keepCodes, labelOf, noneBoxOf } from "./label_rows.js
  */
 
 const text = wordsOf("labelling-words");
+
+/* What was taken away comes back with its passages and criterion when it is marked again: one key is pressed easily. */
+/** @type {WeakMap<HTMLElement, Map<string, GivenCode>>} by question */
+const takenAway = new WeakMap();
+
+/** @param {HTMLElement} row whose codes may be taken away now */
+function remember(row) {
+  const before = takenAway.get(row) ?? new Map();
+  for (const given of codesOf(row)) before.set(given.code, given);
+  takenAway.set(row, before);
+}
 
 /**
  * @param {HTMLElement[]} rows
@@ -29,13 +41,14 @@ function boxesOf(row) {
 }
 
 /**
- * Marks a code, or unmarks it. None of these goes away with the first code.
+ * Marks a code, with what it had when it was taken away, or unmarks it. None of these goes away with the first code.
  * @param {HTMLElement} row
  * @param {string} code
  * @returns {string} what happened, in words
  */
 export function toggleCode(row, code) {
-  const codes = toggled(codesOf(row), code);
+  remember(row);
+  const codes = toggled(codesOf(row), code, takenAway.get(row)?.get(code));
   keepCodes(row, codes);
   const isMarked = codes.some((given) => given.code === code);
   if (isMarked) {
@@ -52,6 +65,7 @@ export function toggleCode(row, code) {
  */
 export function toggleNone(row) {
   if (!noneBoxOf(row).checked) return "";
+  remember(row);
   keepCodes(row, []);
   return text("none_of_these");
 }
@@ -66,14 +80,26 @@ function titleOf(row, code) {
 }
 
 /**
- * The codes of an answer in one line.
+ * The codes of an answer in one line, each with what two versions may differ in.
  * @param {HTMLElement} row
  * @param {import("./label_answers.js").LabelState} state
  * @returns {string}
  */
 export function codeWords(row, state) {
   if (state.value === NONE_OF_THESE) return text("none_of_these");
-  return (state.codes ?? []).map(({ code }) => titleOf(row, code)).join(", ");
+  return (state.codes ?? []).map((given) => codeWord(row, given)).join(", ");
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {GivenCode} given
+ * @returns {string} its title, with its number of passages and its criterion in brackets
+ */
+function codeWord(row, { code, evidence, criterion }) {
+  const passages = evidence.length ? text("passages").replace("NUMBER", String(evidence.length)) : "";
+  const option = criterion && row.querySelector(`[data-criterion] option[value="${criterion}"]`);
+  const more = [passages, option ? option.textContent?.trim() : ""].filter(Boolean).join("; ");
+  return more ? `${titleOf(row, code)} (${more})` : titleOf(row, code);
 }
 
 /**
@@ -111,14 +137,12 @@ export function showCodes(row, changed, picked = null) {
  * @param {Changed} changed
  */
 function showCode(row, details, given, changed) {
-  const items = given.evidence.map((passage, place) => {
-    const item = document.createElement("li");
-    const words = document.createElement("q");
-    words.textContent = passage.quote ?? quote(passage);
-    item.append(words);
-    if (!row.matches("[disabled]")) item.append(dropButton(row, given.code, place, changed));
-    return item;
-  });
+  /** @param {number} place */
+  const drop = (place) => {
+    change(row, given.code, { evidence: evidenceOf(row, given.code).filter((_, other) => other !== place) });
+    changed(row);
+  };
+  const items = passageItems(given.evidence, row.matches("[disabled]") ? null : drop);
   find(details, "[data-passages]", HTMLElement).replaceChildren(...items);
   const criterion = details.querySelector("[data-criterion]");
   if (!(criterion instanceof HTMLSelectElement)) return;
@@ -144,21 +168,9 @@ function change(row, code, values) {
 /**
  * @param {HTMLElement} row
  * @param {string} code
- * @param {number} place
- * @param {Changed} changed
  */
-function dropButton(row, code, place, changed) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "small plain";
-  button.textContent = "×";
-  button.setAttribute("aria-label", text("drop"));
-  button.addEventListener("click", () => {
-    const evidence = codesOf(row).find((given) => given.code === code)?.evidence ?? [];
-    change(row, code, { evidence: evidence.filter((_, other) => other !== place) });
-    changed(row);
-  });
-  return button;
+function evidenceOf(row, code) {
+  return codesOf(row).find((given) => given.code === code)?.evidence ?? [];
 }
 
 /**
@@ -172,7 +184,7 @@ function lastCode(row) {
 }
 
 /**
- * Attaches what is selected in the response to a code; without a selection a sentence is picked by keyboard.
+ * Attaches what is selected in the response to a code.
  * @param {HTMLElement} row
  * @param {Changed} changed
  * @param {string} code empty: the code that was marked last
@@ -184,19 +196,11 @@ export function attachToCode(row, changed, code) {
     return;
   }
   row.dataset.last = chosen;
-  /** @param {Passage} span */
-  const attach = (span) => {
-    const evidence = codesOf(row).find((given) => given.code === chosen)?.evidence ?? [];
-    if (!evidence.some(({ start, end }) => start === span.start && end === span.end)) {
-      change(row, chosen, { evidence: [...evidence, { start: span.start, end: span.end }] });
-    }
-    document.getSelection()?.removeAllRanges();
-    changed(row);
-  };
-  const span = selectedSpan();
-  if (span) attach(span);
-  else {
-    toast(text(isTouch() ? "select_touch" : "select"));
-    pick(attach);
-  }
+  takePassage(
+    () => evidenceOf(row, chosen),
+    (evidence) => {
+      change(row, chosen, { evidence });
+      changed(row);
+    },
+  );
 }

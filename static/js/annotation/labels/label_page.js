@@ -99,6 +99,12 @@ async function submit() {
       if (!queue.halted) refuse(text(isOffline() ? "unsent_offline" : "unsent"), "saved");
       return;
     }
+    // The stored answer is an older one than the page shows.
+    const [detail] = sheet.refused.values();
+    if (detail !== undefined) {
+      refuse(detail);
+      return;
+    }
     const { status, body } = await ask("POST", sheet.page.dataset.submitUrl ?? "", { who: sheet.who });
     if (status === 200) goOn(body);
     else showRefusal(status, body);

@@ -11,62 +11,46 @@ import { isRead, keepPassages, passagesOf } from "./label_rows.js";
 const text = wordsOf("labelling-words");
 
 /**
- * Shows the passages of a row as a list, and as marks in the response.
- * @param {HTMLElement} row about a response
- * @param {(row: HTMLElement) => void} changed
- * @param {Passage | null} [picked] the sentence that is being picked
+ * @param {Passage[]} passages
+ * @param {((place: number) => void) | null} drop null where they cannot be removed
+ * @returns {HTMLElement[]} the items of their list
  */
-export function showPassages(row, changed, picked = null) {
-  const passages = passagesOf(row);
-  const items = passages.map((passage, place) => {
+export function passageItems(passages, drop) {
+  return passages.map((passage, place) => {
     const item = document.createElement("li");
     const words = document.createElement("q");
     words.textContent = passage.quote ?? quote(passage);
     item.append(words);
-    if (!row.matches("[disabled]")) item.append(dropButton(row, place, changed));
+    if (drop) item.append(dropButton(() => drop(place)));
     return item;
   });
-  find(row, "[data-passages]", HTMLElement).replaceChildren(...items);
-  /** @type {import("../shared/text_spans.js").Mark[]} */
-  const marks = passages.map(({ start, end }) => ({ start, end, kind: "current", label: "" }));
-  paint(picked ? [...marks, { ...picked, kind: "pick", label: "" }] : marks);
 }
 
-/**
- * @param {HTMLElement} row
- * @param {number} place
- * @param {(row: HTMLElement) => void} changed
- */
-function dropButton(row, place, changed) {
+/** @param {() => void} drop */
+function dropButton(drop) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "small plain";
   button.textContent = "×";
   button.setAttribute("aria-label", text("drop"));
-  button.addEventListener("click", () => {
-    keepPassages(
-      row,
-      passagesOf(row).filter((_, other) => other !== place),
-    );
-    changed(row);
-  });
+  button.addEventListener("click", drop);
   return button;
 }
 
 /**
- * Attaches what is selected in the response; without a selection a sentence is picked by keyboard.
- * @param {HTMLElement} row about a response
- * @param {(row: HTMLElement) => void} changed
+ * Takes what is selected in the response; without a selection a sentence is picked by keyboard.
+ * @param {() => Passage[]} get the passages that are attached
+ * @param {(passages: Passage[]) => void} keep
  */
-export function attachPassage(row, changed) {
+export function takePassage(get, keep) {
   /** @param {Passage} span */
-  const attach = (span) => {
-    const passages = passagesOf(row);
-    if (!passages.some(({ start, end }) => start === span.start && end === span.end)) {
-      keepPassages(row, [...passages, { start: span.start, end: span.end }]);
-    }
+  const attach = ({ start, end }) => {
+    const passages = get();
+    const isThere = passages.some((passage) => start === passage.start && end === passage.end);
+    const isFull = passages.length >= Number(text("max_passages"));
+    if (isFull && !isThere) toast(text("too_many"), "error");
     document.getSelection()?.removeAllRanges();
-    changed(row);
+    keep(isThere || isFull ? passages : [...passages, { start, end }]);
   };
   const span = selectedSpan();
   if (span) attach(span);
@@ -74,6 +58,44 @@ export function attachPassage(row, changed) {
     toast(text(isTouch() ? "select_touch" : "select"));
     pick(attach);
   }
+}
+
+/**
+ * Shows the passages of a row as a list, and as marks in the response.
+ * @param {HTMLElement} row about a response
+ * @param {(row: HTMLElement) => void} changed
+ * @param {Passage | null} [picked] the sentence that is being picked
+ */
+export function showPassages(row, changed, picked = null) {
+  const passages = passagesOf(row);
+  /** @param {number} place */
+  const drop = (place) => {
+    keepPassages(
+      row,
+      passagesOf(row).filter((_, other) => other !== place),
+    );
+    changed(row);
+  };
+  const items = passageItems(passages, row.matches("[disabled]") ? null : drop);
+  find(row, "[data-passages]", HTMLElement).replaceChildren(...items);
+  /** @type {import("../shared/text_spans.js").Mark[]} */
+  const marks = passages.map(({ start, end }) => ({ start, end, kind: "current", label: "" }));
+  paint(picked ? [...marks, { ...picked, kind: "pick", label: "" }] : marks);
+}
+
+/**
+ * Attaches what is selected in the response.
+ * @param {HTMLElement} row about a response
+ * @param {(row: HTMLElement) => void} changed
+ */
+export function attachPassage(row, changed) {
+  takePassage(
+    () => passagesOf(row),
+    (passages) => {
+      keepPassages(row, passages);
+      changed(row);
+    },
+  );
 }
 
 /**

@@ -40,6 +40,7 @@ import {
  * @property {HTMLElement} page
  * @property {boolean} writable
  * @property {string} who
+ * @property {Map<string, string>} refused why the server did not take what the page shows, by question
  * @property {Set<string>} early questions with a note or a certainty that waits for its answer
  * @property {string} lastSaved
  */
@@ -63,11 +64,15 @@ export const queue = new SaveQueue(
     isSame: (entry, current) => sameState(/** @type {any} */ (entry), /** @type {any} */ (current)),
     onStored: (question, { version, current }) => {
       rowOf(question).dataset.version = String(version);
+      if (sheet.refused.delete(question)) element("refusal", HTMLElement).replaceChildren();
       sheet.lastSaved = current?.at ?? sheet.lastSaved;
       withdrawRefusal("online");
     },
     onAsk: () => conflicts.askNext(),
-    onRefused: (_question, _sent, detail) => refuse(detail),
+    onRefused: (question, _sent, detail) => {
+      sheet.refused.set(question, detail);
+      refuse(detail);
+    },
     onHalted: showHalt,
     onChange: showSaving,
   },
@@ -86,6 +91,7 @@ const conflicts = startConflicts({
   },
   onChosen: (question, current, { keepsMine }) => {
     if (keepsMine) return;
+    if (sheet.refused.delete(question)) element("refusal", HTMLElement).replaceChildren();
     showState(rowOf(question), /** @type {any} */ (current));
     summarise();
   },
@@ -95,7 +101,7 @@ const conflicts = startConflicts({
 export function openSheet() {
   const page = element("work", HTMLElement);
   const { who = "", task = "", saved = "", writable } = page.dataset;
-  sheet = { page, writable: writable === "1", who, early: new Set(), lastSaved: saved };
+  sheet = { page, writable: writable === "1", who, refused: new Map(), early: new Set(), lastSaved: saved };
   queue.editor.who = who;
   // The next case has the same questions: entries of the case before must not be saved for it.
   queue.open(new SaveStore(() => localStorage, storageKey(who, task, "")));

@@ -122,6 +122,9 @@ test("codes are marked and unmarked, and an answer has codes, none of these, or 
     toggled(two, "wrong-dose").map(({ code }) => code),
     ["overconfidence"],
   );
+  const before = { code: "wrong-dose", criterion: 7, evidence: [{ start: 0, end: 4 }] };
+  assert.deepEqual(toggled([], "wrong-dose", before), [before]);
+  assert.deepEqual(toggled([before], "wrong-dose", before), []);
   assert.deepEqual([codesValue(two, false), codesValue([], true), codesValue([], false)], ["coded", "none", ""]);
 });
 
