@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +41,7 @@ from consilium.core.jobs import JobStatus
 from consilium.core.phrases import Phrase
 from rubrics.bank.themes import CLUSTER, MAP, theme_of
 from rubrics.models import Benchmark, Candidate, CodeBook, Response, Rubric, RubricItem
-from scoring.models import JudgeRun
+from scoring.models import JudgeRun, JudgeRunItem
 from scoring.runs.selectors import coverage, run_sets
 from scoring.scores.sheet import AXIS
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -49,6 +50,9 @@ from validation.models import CoverageRun, RefinementRun, TrialRun
 STAGE = "checked"
 MISSING_FOR_ACUITY = {"labels": gaps.LABELS, "reference-set": gaps.REFERENCE_SET, "readings": gaps.READINGS}
 FINISHED = "finished"
+# Judges are compared with each other on the responses of all of them. None comes in with whom fewer than this share of
+# the responses of the judge with the most would be left: else a small run empties the table of all others.
+MIN_IN_COMMON = 0.5
 Parameters = dict[str, Any]
 
 
@@ -108,6 +112,21 @@ def check_options(benchmark: Benchmark, options: Options) -> None:
 def _group_label(name: str) -> str:
     name = name.removeprefix("group:")
     return f"group:{name}" if "@" in name else f"group:{name}@{STAGE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The judges of one report, which compares them on the responses that all of them were to judge.
+
+    ``apart`` are judges with too few of these in common, ``too_many`` those beyond the most that a report takes.
+    ``n_common`` are the responses that are left, ``n_most`` those of the judge with the most.
+    """
+
+    judges: list[str]
+    apart: list[str] = field(default_factory=list)
+    too_many: list[str] = field(default_factory=list)
+    n_common: int = 0
+    n_most: int = 0
 
 
 class Choices:
@@ -173,6 +192,11 @@ class Choices:
         if most is None:
             raise Lacking(gaps.WRITTEN)
         return most.name
+
+    @cached_property
+    def together(self) -> Together:
+        """The judges that are compared with each other on the responses that both groups decided."""
+        return _together(self)
 
     @property
     def k(self) -> int:
@@ -430,12 +454,95 @@ def drafting(choices: Choices) -> list[Parameters]:
 
 
 def judges_together(choices: Choices) -> list[Parameters]:
-    """All judges in one report, beside the two groups."""
+    """The judges with enough responses in common in one report, beside the two groups."""
     choices.judge()
     first, second = choices.two_groups()
     if len(choices.judges) < 2:
         raise Lacking(gaps.SECOND_JUDGE)
-    return [{"judges": choices.judges[:MAX_JUDGES], "group_a": first, "group_b": second}]
+    together = choices.together
+    if len(together.judges) < 2:
+        raise Lacking(gaps.NOT_IN_COMMON)
+    return [{"judges": together.judges, "group_a": first, "group_b": second}]
+
+
+def judges_left_out(choices: Choices) -> list[Gap]:
+    """The judges that are not in that report, and on how few responses two judges are compared."""
+    together, found = choices.together, []
+    if together.apart:
+        what = Phrase(
+            "Judges are compared on the responses that all of them were to judge; left out, because fewer than half of "
+            "these would remain with them: %(names)s.",
+            names=", ".join(together.apart),
+        )
+        found.append(gaps.NOT_IN_COMMON.about(what))
+    if together.too_many:
+        names = ", ".join(together.too_many)
+        what = Phrase("A report compares at most %(n)s judges; left out: %(names)s.", n=MAX_JUDGES, names=names)
+        found.append(gaps.MANY_GRADERS.about(what))
+    if together.n_common < MIN_IN_COMMON * together.n_most:
+        what = Phrase(
+            "Of the responses that both groups decided, the judges have only %(n)s of %(all)s in common.",
+            n=together.n_common,
+            all=together.n_most,
+        )
+        found.append(gaps.NOT_IN_COMMON.about(what))
+    return found
+
+
+def _together(choices: Choices) -> Together:
+    """`Together` of the judges, those with the most responses first.
+
+    A judge comes in if at least `MIN_IN_COMMON` of the responses of the first remain with it. Where that is none, the
+    two with the most in common are compared all the same.
+    """
+    decided = _decided_by_all(choices.benchmark, choices.two_groups())
+    own = {judge: _to_judge(choices.benchmark, judge, decided) for judge in choices.judges}
+    first, *others = sorted(choices.judges, key=lambda judge: -len(own[judge]))
+    most = len(own[first])
+    if not most:  # the report says why
+        return Together(choices.judges[:MAX_JUDGES])
+    kept, common = {first}, own[first]
+    apart: list[str] = []
+    too_many: list[str] = []
+    for judge in others:
+        remaining = common & own[judge]
+        if len(remaining) < MIN_IN_COMMON * most:
+            apart.append(judge)
+        elif len(kept) == MAX_JUDGES:
+            too_many.append(judge)
+        else:
+            kept.add(judge)
+            common = remaining
+    if len(kept) == 1 and apart:
+        second = max(apart, key=lambda judge: len(common & own[judge]))
+        if common & own[second]:
+            apart.remove(second)
+            kept.add(second)
+            common = common & own[second]
+    in_order = [judge for judge in choices.judges if judge in kept]
+    return Together(in_order, apart, too_many, len(common), most)
+
+
+def _decided_by_all(benchmark: Benchmark, groups: Iterable[str]) -> set[int]:
+    """The responses on which every one of some groups has submitted work; not those to excluded cases."""
+    work = rated_work(benchmark).filter(response__case__excluded_at=None).order_by()
+    names = [group.removeprefix("group:").rpartition("@")[0] for group in groups]
+    return set.intersection(
+        *(set(work.filter(batch__group__name=name).values_list("response", flat=True)) for name in names)
+    )
+
+
+def _to_judge(benchmark: Benchmark, judge: str, responses: set[int]) -> set[int]:
+    """Those of some responses that a judge, or each member of a jury, was to judge; none where it has no verdict."""
+    try:
+        rater = resolve_rater(benchmark, judge)
+        require_verdicts(rater)
+    except DomainError:
+        return set()
+    for runs in rater.judges:
+        items = JudgeRunItem.objects.filter(run__in=runs.run_ids).order_by()
+        responses = responses & set(items.values_list("response", flat=True))
+    return responses
 
 
 def composition(choices: Choices) -> list[Parameters]:

@@ -116,6 +116,12 @@ SECOND_JUDGE = Gap(
     "judge --benchmark SLUG --judge JUDGE",
     "scoring:judges",
 )
+NOT_IN_COMMON = Gap(
+    Phrase("No two judges were to judge the same responses that both groups decided."),
+    Phrase("Start runs of the judges over the same responses, those that both groups decided, or import verdicts."),
+    "judge --benchmark SLUG --judge JUDGE",
+    "scoring:judges",
+)
 MANY_GRADERS = Gap(
     Phrase("There are more graders than a report compares."),
     Phrase("Name fewer judges and groups: those whose ranks are to be compared."),

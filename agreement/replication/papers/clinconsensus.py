@@ -312,6 +312,7 @@ PAPER = Paper(
             ),
             row=("judge",),
             figures=("judges", "gaps"),
+            leaves_out=choosing.judges_left_out,
         ),
         Artefact(
             "fidelity-ranks",

@@ -9,7 +9,7 @@ from agreement.kinds.scores import MAX_OTHER_RATERS
 from agreement.models import Report
 from agreement.replication import choosing
 from agreement.replication.choosing import Choices, Options
-from tests.agreement.replication.made import plan
+from tests.agreement.replication.made import made, plan
 from tests.agreement.study import Study, coin, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -63,3 +63,69 @@ def test_the_plan_sees_that_parameters_are_refused(crowd: Study) -> None:
         assert outcomes[artefact].state == "lacks data", artefact
         assert outcomes[artefact].missing[0].startswith("A report with these parameters is refused: ")
     assert plan(crowd.benchmark, "clinconsensus")["fidelity"].state == "can be made"
+
+
+def judged_in_part(monkeypatch: pytest.MonkeyPatch, study: Study, name: str, n: int, *, last: bool = False) -> None:
+    """A judge who was to judge the first (or last) so many responses only."""
+    responses = study.responses()
+    part = responses[-n:] if last else responses[:n]
+    with monkeypatch.context() as patched:
+        patched.setattr(study, "responses", lambda: part)
+        study.judge(name, coin(9, "met", "not_met"))
+
+
+@pytest.fixture
+def two_groups() -> Study:
+    """Two groups that decided on ten responses."""
+    study = make_study(cases=10, points=(1, 1), candidates=("one",))
+    study.group("A", coin(1, "met", "not_met"))
+    study.group("B", coin(2, "met", "not_met"))
+    return study
+
+
+def test_a_judge_with_a_small_run_takes_no_pairs_from_the_others(
+    two_groups: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("J", "K"):
+        two_groups.judge(name, coin(3, "met", "not_met"))
+    judged_in_part(monkeypatch, two_groups, "half", 5)
+    judged_in_part(monkeypatch, two_groups, "small", 4)
+    planned = plan(two_groups.benchmark, "clinconsensus")["fidelity-judges"]
+    outcome = made(two_groups.benchmark, "clinconsensus", "fidelity-judges")["fidelity-judges"]
+    assert {row["judge"]: row["n_pairs"] for row in outcome.rows} == {"J": 10, "K": 10, "half": 10}
+    left_out = (
+        "Judges are compared on the responses that all of them were to judge; left out, because fewer than half of "
+        "these would remain with them: small."
+    )
+    assert outcome.missing[0] == planned.missing[0] == left_out
+    assert outcome.state == planned.state == "in part"
+
+
+def test_two_judges_are_compared_on_few_responses_rather_than_not(
+    two_groups: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_groups.judge("J", coin(3, "met", "not_met"))
+    judged_in_part(monkeypatch, two_groups, "small", 3)
+    judged_in_part(monkeypatch, two_groups, "smaller", 2)
+    choices = Choices(two_groups.benchmark, Options())
+    assert choosing.judges_together(choices)[0]["judges"] == ["J", "small"]
+    assert [str(gap.what) for gap in choosing.judges_left_out(choices)][1:] == [
+        "Of the responses that both groups decided, the judges have only 3 of 10 in common."
+    ]
+    assert choices.together.apart == ["smaller"]
+
+
+def test_judges_of_different_responses_are_not_compared(two_groups: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_in_part(monkeypatch, two_groups, "J", 5)
+    judged_in_part(monkeypatch, two_groups, "K", 5, last=True)
+    outcome = plan(two_groups.benchmark, "clinconsensus")["fidelity-judges"]
+    assert outcome.state == "lacks data"
+    assert outcome.missing == ["No two judges were to judge the same responses that both groups decided."]
+
+
+def test_a_report_compares_at_most_so_many_judges(crowd: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "MAX_JUDGES", 6)
+    choices = Choices(crowd.benchmark, Options())
+    assert choosing.judges_together(choices)[0]["judges"] == [f"J{n}" for n in range(1, 7)]
+    (gap,) = choosing.judges_left_out(choices)
+    assert str(gap.what) == "A report compares at most 6 judges; left out: J7, J8."
