@@ -30,6 +30,11 @@ PLACE = ("case", "candidate", "setting", "sample", "criterion")
 # Judges answer without a visible chain of thought; templates that have no such switch ignore it.
 TEMPLATE_OPTIONS = {"enable_thinking": False}
 MAX_NEW_TOKENS = 512
+# What makes a model answer as it does: weights, configuration, tokenizer and chat template.
+MODEL_FILES = (
+    *("*.safetensors", "*.bin", "*.model", "config.json", "generation_config.json", "adapter_config.json"),
+    *("tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "*.jinja"),
+)
 
 Message = dict[str, str]
 
@@ -61,6 +66,13 @@ class Supervision:
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
         """The lines of a part: ``train``, ``dev`` or ``requests``. `WrongData` if the file is not as exported."""
+        path = self.check(part)
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)
+
+    def check(self, part: str) -> Path:
+        """The file of a part. `WrongData` if it is not as exported."""
         described = self.manifest["requests"] if part == "requests" else self.manifest["parts"][part]
         path = self.folder / described["file"]
         try:
@@ -70,9 +82,7 @@ class Supervision:
             raise WrongData(f"{path}: {error.strerror}") from None
         if digest != described["sha256"]:
             raise WrongData(f"{path}: not the file that the manifest describes (SHA-256 {digest})")
-        with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                yield json.loads(line)
+        return path
 
     def messages(self, instruction: str) -> list[Message]:
         """An instruction as the two messages that a chat judge is sent: system and user."""
@@ -190,11 +200,17 @@ def _tokens(tokenizer: Any, example: dict[str, Any]) -> int:
 
 
 def predict(options: argparse.Namespace) -> None:
-    """Answer requests.jsonl; lines that ``--out`` has already are not asked again."""
+    """Answer requests.jsonl; requests that ``--out`` has answers to are not asked again.
+
+    A file beside ``--out`` says which model answered which requests. Nothing is written before the data, the model and
+    what is there already are found to belong together.
+    """
     data = Supervision.of(options.data)
     if "requests" not in data.manifest:
         raise WrongData(f"{options.data} has no requests: export them with --requests held-out or --requests all")
-    answered = _answered(options.out)
+    data.check("requests")
+    predictions = Predictions(options.out, {"model": _identity(options.model), "requests": _digest_of_requests(data)})
+    answered = predictions.places()
 
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -206,6 +222,7 @@ def predict(options: argparse.Namespace) -> None:
     model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.bfloat16 if gpu else torch.float32)
     model.to("cuda" if gpu else "cpu").eval()
     due = (row for row in data.rows("requests") if _place(row) not in answered)
+    predictions.prepare()
     with options.out.open("a", encoding="utf-8") as file:
         while batch := list(islice(due, options.batch_size)):
             inputs = tokenizer.apply_chat_template(
@@ -228,24 +245,85 @@ def predict(options: argparse.Namespace) -> None:
                 line = {name: row[name] for name in PLACE} | {"output": output}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
             file.flush()
-    print(f"answers: {len(_answered(options.out)):,}, in {options.out}")
+    print(f"answers: {len(predictions.places()):,}, in {options.out}")
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in PLACE)
 
 
-def _answered(path: Path) -> set[tuple[Any, ...]]:
-    """The places that a file of predictions has; a last line that was cut off is removed from it."""
-    if not path.exists():
-        return set()
-    whole, _end, cut = path.read_bytes().rpartition(b"\n")
-    if cut:
-        path.write_bytes(whole + b"\n" if whole else b"")
-    try:
-        return {_place(json.loads(line)) for line in whole.splitlines()}
-    except (ValueError, KeyError, TypeError):
-        raise WrongData(f"{path}: not a file of predictions") from None
+@dataclass(frozen=True)
+class Predictions:
+    """A file of predictions. ``origin``, kept in a file beside it, says which model answered which requests."""
+
+    path: Path
+    origin: dict[str, str]
+
+    @property
+    def origin_path(self) -> Path:
+        """Where the origin is kept."""
+        return self.path.with_name(f"{self.path.name}.origin.json")
+
+    def places(self) -> set[tuple[Any, ...]]:
+        """The places that have an answer; a last line that was cut off has none.
+
+        `WrongData` if the file is of something else, of another model, or of other requests.
+        """
+        whole = self._whole_lines()
+        if whole is None:
+            return set()
+        try:
+            places = {_place(json.loads(line)) for line in whole.splitlines()}
+            stored = json.loads(self.origin_path.read_text(encoding="utf-8"))
+            model, requests = stored["model"], stored["requests"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise WrongData(
+                f"{self.path} is not a file of predictions of this script, or {self.origin_path.name} is missing "
+                "beside it. Give another --out."
+            ) from None
+        if model != self.origin["model"]:
+            raise WrongData(f"{self.path} has answers of another model than --model. Give another --out.")
+        if requests != self.origin["requests"]:
+            raise WrongData(f"{self.path} has answers to other requests than those of --data. Give another --out.")
+        return places
+
+    def prepare(self) -> None:
+        """Make the file ready to be appended to, once `places` has not refused it."""
+        whole = self._whole_lines()
+        if whole is None:
+            self.origin_path.write_text(json.dumps(self.origin, indent=2) + "\n", encoding="utf-8")
+        elif len(whole) < self.path.stat().st_size:
+            self.path.write_bytes(whole)
+
+    def _whole_lines(self) -> bytes | None:
+        """The lines that have an end; None where there is no file, or an empty one."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise WrongData(f"{self.path}: {error.strerror}") from None
+        return data[: data.rfind(b"\n") + 1] if data else None
+
+
+def _digest_of_requests(data: Supervision) -> str:
+    digest: str = data.manifest["requests"]["sha256"]
+    return digest
+
+
+def _identity(model: str) -> str:
+    """Which model it is: the SHA-256 of the files in its folder, or its name at Hugging Face with the revision."""
+    folder = Path(model)
+    if folder.is_dir():
+        whole = hashlib.sha256()
+        for path in sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern)}):
+            with path.open("rb") as file:
+                whole.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        return f"sha256:{whole.hexdigest()}"
+
+    from transformers import AutoConfig
+
+    return f"{model}@{getattr(AutoConfig.from_pretrained(model), '_commit_hash', None)}"
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -6,12 +6,15 @@ import hashlib
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from scoring.supervision.fine_tune import Supervision, WrongData, _answered, main
+from scoring.supervision.fine_tune import Supervision, WrongData, main
 
 SCRIPT = Path(__file__).parents[3] / "scoring" / "supervision" / "fine_tune.py"
 PLACE = {"case": "k0", "candidate": "delta", "setting": "chat", "sample": 0, "criterion": 1}
@@ -67,20 +70,120 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, content: str) -> 
         Supervision.of(tmp_path)
 
 
-def test_answers_that_are_there_are_not_asked_again(tmp_path: Path) -> None:
+class Tokens(dict[str, Any]):
+    """What a tokenizer gives a model."""
+
+    def to(self, _device: str) -> Tokens:
+        return self
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a model whose answer is the text of its weights; libraries that would load it are stand-ins."""
+    folder = tmp_path / "judge"
+    folder.mkdir()
+    (folder / "model.safetensors").write_text("first")
+
+    def load(name: str, **_options: Any) -> Any:
+        return SimpleNamespace(
+            pad_token="<pad>",
+            pad_token_id=0,
+            device="cpu",
+            to=lambda _device: SimpleNamespace(eval=lambda: None),
+            apply_chat_template=lambda rows, **_options: Tokens(input_ids=np.zeros((len(rows), 1))),
+            generate=lambda *, input_ids, **_options: np.zeros((len(input_ids), 2)),
+            batch_decode=lambda rows, **_options: [(Path(name) / "model.safetensors").read_text() for _row in rows],
+        )
+
+    cuda = SimpleNamespace(is_available=lambda: False)
+    torch = SimpleNamespace(cuda=cuda, bfloat16=0, float32=1, inference_mode=nullcontext)
+    auto = SimpleNamespace(from_pretrained=load)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(
+        sys.modules, "transformers", SimpleNamespace(AutoModelForCausalLM=auto, AutoTokenizer=auto, AutoConfig=auto)
+    )
+    return folder
+
+
+def predict(folder: Path, judge: Path, path: Path) -> int:
+    return main(["predict", "--data", str(folder), "--model", str(judge), "--out", str(path)])
+
+
+def outputs(path: Path) -> list[str]:
+    return [json.loads(line)["output"] for line in path.read_text().splitlines()]
+
+
+def change_requests(folder: Path, *rows: dict[str, Any]) -> None:
+    """Export the requests anew."""
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    (folder / "requests.jsonl").write_bytes(data)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["requests"]["sha256"] = hashlib.sha256(data).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_answers_that_are_there_are_not_asked_again(folder: Path, judge: Path, tmp_path: Path) -> None:
+    request = {**PLACE, "instruction": "系统 AB\n\nthird"}
+    change_requests(folder, request, {**request, "criterion": 2})
     path = tmp_path / "predictions.jsonl"
-    whole = json.dumps({**PLACE, "output": "yes"}) + "\n"
-    path.write_text(whole + '{"case": "k0", "cand')
-    assert _answered(path) == {("k0", "delta", "chat", 0, 1)}
-    assert path.read_text() == whole
+    assert predict(folder, judge, path) == 0
+    first, second = path.read_text().splitlines(keepends=True)
+    path.write_text(first.replace("first", "kept") + second[:20])
+    assert predict(folder, judge, path) == 0
+    assert outputs(path) == ["kept", "first"]
+    assert [json.loads(line)["criterion"] for line in path.read_text().splitlines()] == [1, 2]
 
 
-def test_a_file_of_something_else_is_not_appended_to(folder: Path, tmp_path: Path) -> None:
+def test_answers_of_a_model_are_not_taken_for_those_of_another(
+    folder: Path, judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "predictions.jsonl"
+    assert predict(folder, judge, path) == 0
+    (judge / "training.json").write_text("{}")  # not what makes it answer as it does
+    assert predict(folder, judge, path) == 0
+    (judge / "model.safetensors").write_text("second")  # trained again, into the same folder
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.is_file()}
+    assert predict(folder, judge, path) == 1
+    assert "has answers of another model than --model. Give another --out." in capsys.readouterr().err
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.is_file()} == before
+    assert predict(folder, judge, tmp_path / "second.jsonl") == 0
+    assert (outputs(path), outputs(tmp_path / "second.jsonl")) == (["first"], ["second"])
+
+
+def test_answers_to_other_requests_are_not_appended_to(
+    folder: Path, judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "predictions.jsonl"
+    assert predict(folder, judge, path) == 0
+    change_requests(folder, {**PLACE, "instruction": "系统 AB\n\nanother text"})
+    assert predict(folder, judge, path) == 1
+    assert "has answers to other requests than those of --data." in capsys.readouterr().err
+    assert outputs(path) == ["first"]
+
+
+@pytest.mark.parametrize(
+    "text", ["my notes", "my notes\n", '{"a": 1}\n{"b', json.dumps({**PLACE, "output": "yes"}) + "\n"]
+)
+def test_a_file_of_something_else_is_left_as_it_is(
+    folder: Path, judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
     path = tmp_path / "notes.txt"
-    path.write_text("my notes\n")
-    with pytest.raises(WrongData, match="not a file of predictions"):
-        _answered(path)
-    assert path.read_text() == "my notes\n"
+    path.write_text(text)
+    assert predict(folder, judge, path) == 1
+    assert "not a file of predictions" in capsys.readouterr().err
+    assert path.read_text() == text
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["judge", "notes.txt", "supervision"]
+
+
+def test_nothing_is_written_before_the_requests_are_found_as_exported(
+    folder: Path, judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (folder / "requests.jsonl").open("a") as file:
+        file.write("{}\n")
+    path = tmp_path / "predictions.jsonl"
+    assert predict(folder, judge, path) == 1
+    assert "not the file that the manifest describes" in capsys.readouterr().err
+    assert not path.exists()
 
 
 def test_a_folder_with_files_is_not_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
