@@ -223,6 +223,7 @@ def _others(load: Workload) -> Iterator[Todo]:
             left=ngettext("%(n)d response left", "%(n)d responses left", number) % {"n": number},
             button=_("Give rulings"),
             url=reverse("annotation:code-rulings"),
+            seconds=load.seconds_of("rule_on_codes", number),
         )
 
 

@@ -11,14 +11,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access
+from annotation import access, payload
 from annotation.codes.rulings import rule_on_codes
 from annotation.codes.selectors import marks_of
 from annotation.labels.selectors import CODE_LETTERS
 from annotation.models import CodeRuling
 from annotation.selectors import reading_pages
+from annotation.services.attention import record_attention
+from annotation.views.refusals import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.codes.code import NONE_OF_THESE
@@ -71,6 +73,20 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
     left = ngettext("Your ruling is saved. %(n)s left.", "Your ruling is saved. %(n)s left.", len(waiting))
     messages.success(request, left % {"n": len(waiting)})
     return redirect("annotation:code-ruling", waiting[0].public_id)
+
+
+@require_POST
+@never_cache
+@signed_in
+def time(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Add ``{"seconds"}`` to the time spent at a response; its last minute is reported after the ruling."""
+    row = access.get_code_ruling(request.user, public_id)
+    try:
+        seconds = payload.reported_seconds(request)
+    except DomainError as refused:
+        return refusal(refused)
+    record_attention(user=request.user, code_ruling=row, seconds=seconds, at=timezone.now())
+    return HttpResponse(status=204)
 
 
 def _context(request: SignedInRequest, row: CodeRuling) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from annotation.codes import ruling_views, views
 urlpatterns: list[URLPattern] = [
     path("work/code-rulings/", ruling_views.rulings, name="code-rulings"),
     path("work/code-rulings/<str:public_id>/", ruling_views.ruling, name="code-ruling"),
+    path("work/code-rulings/<str:public_id>/time/", ruling_views.time, name="code-ruling-time"),
     path("b/<slug:slug>/coding/", views.coding, name="coding"),
     path("b/<slug:slug>/coding/new-batch/", views.batch_new, name="coding-batch-new"),
     path("b/<slug:slug>/coding/new-batch/preview/", views.batch_preview, name="coding-batch-preview"),

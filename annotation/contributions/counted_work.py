@@ -30,6 +30,7 @@ ROLES = {
     "adjudicator": _("Adjudicator"),
     "labeller": _("Labeller"),
     "urgency_adjudicator": _("Adjudicator of urgency"),
+    "code_adjudicator": _("Adjudicator of codes"),
     "writer": _("Writer of responses"),
 }
 ITEMS = {
@@ -41,6 +42,7 @@ ITEMS = {
     "adjudicator": _("responses adjudicated"),
     "labeller": _("cases labelled"),
     "urgency_adjudicator": _("rulings on urgency"),
+    "code_adjudicator": _("rulings on codes"),
     "writer": _("responses written"),
 }
 CENT = Decimal("0.01")
@@ -103,6 +105,12 @@ PIECES = """
     JOIN annotation_rulingrequest q ON q.question_id = r.question_id AND q.case_id = r.case_id
     JOIN annotation_expertgroup g ON g.id = q.group_id AND g.benchmark_id = %(benchmark)s
     LEFT JOIN annotation_attention t ON t.ruling_request_id = q.id AND t.user_id = r.adjudicator_id
+  UNION ALL
+    SELECT 'code_adjudicator', r.adjudicator_id, r.ruled_at, t.seconds
+    FROM annotation_coderuling r
+    JOIN annotation_expertgroup g ON g.id = r.group_id AND g.benchmark_id = %(benchmark)s
+    LEFT JOIN annotation_attention t ON t.code_ruling_id = r.id AND t.user_id = r.adjudicator_id
+    WHERE r.ruled_at IS NOT NULL
   UNION ALL
     SELECT 'writer', w.writer_id, w.submitted_at, w.seconds
     FROM annotation_writingtask w

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -9,6 +12,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.acuity import RulingRequest
+from annotation.models.codes import CodeRuling
 from annotation.models.groups import ExpertGroup
 from annotation.models.labels import LabelTask
 from annotation.models.outcomes import Outcome, RulingOutcome
@@ -169,6 +173,9 @@ class Ruling(models.Model):
         return f"{self.criterion_id}: {self.outcome}"
 
 
+PIECES_WITH_TIME = ("assignment", "adjudication", "label_task", "ruling_request", "code_ruling")
+
+
 class Attention(models.Model):
     """Time that a person spent at one piece of work, in seconds; idle time beyond two minutes is not counted.
 
@@ -181,21 +188,26 @@ class Attention(models.Model):
     label_task = models.ForeignKey(LabelTask, null=True, on_delete=models.PROTECT, related_name="attention")
     # Whose case an adjudicator rules on.
     ruling_request = models.ForeignKey(RulingRequest, null=True, on_delete=models.PROTECT, related_name="attention")
+    code_ruling = models.ForeignKey(CodeRuling, null=True, on_delete=models.PROTECT, related_name="attention")
     seconds = models.PositiveIntegerField(default=0)
     reported_at = models.DateTimeField()  # of the last report; no report may claim more time than has passed since then
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "assignment", "adjudication", "label_task", "ruling_request"],
+                fields=["user", *PIECES_WITH_TIME],
                 nulls_distinct=False,
                 name="annotation_attention_once",
             ),
             models.CheckConstraint(
-                condition=Q(assignment__isnull=False, adjudication=None, label_task=None, ruling_request=None)
-                | Q(assignment=None, adjudication__isnull=False, label_task=None, ruling_request=None)
-                | Q(assignment=None, adjudication=None, label_task__isnull=False, ruling_request=None)
-                | Q(assignment=None, adjudication=None, label_task=None, ruling_request__isnull=False),
+                # Exactly one of them.
+                condition=reduce(
+                    or_,
+                    (
+                        Q(**{f"{other}__isnull": other != piece for other in PIECES_WITH_TIME})
+                        for piece in PIECES_WITH_TIME
+                    ),
+                ),
                 name="annotation_attention_of_one_thing",
             ),
         ]

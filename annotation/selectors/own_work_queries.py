@@ -101,15 +101,16 @@ def _returned(user: Any, within: Condition) -> QuerySet[Any, Any]:
 
 
 def _time(user: Any, within: Condition) -> QuerySet[Any, Any]:
-    paths = ("assignment__" + BATCH, "adjudication__" + GROUP, "label_task__" + BATCH, "ruling_request__" + GROUP)
+    in_groups = ("adjudication__" + GROUP, "ruling_request__" + GROUP, "code_ruling__" + GROUP)
     condition = Q()
-    for path in paths:
+    for path in ("assignment__" + BATCH, "label_task__" + BATCH, *in_groups):
         condition |= within(path)
     kind = Case(
         When(assignment__annotator=user, then=Value("grade")),
         When(assignment__isnull=False, then=Value("check")),
         When(adjudication__isnull=False, then=Value("adjudicate")),
         When(ruling_request__isnull=False, then=Value("rule")),
+        When(code_ruling__isnull=False, then=Value("rule_on_codes")),
         default=Value("label"),
     )
     rows = Attention.objects.filter(condition, user=user).order_by()
@@ -130,6 +131,7 @@ def _settled(user: Any) -> Q:
         | (Q(assignment__isnull=False) & ~grading & ~Q(assignment__status=Assignment.Status.IN_CHECK))
         | Q(adjudication__status=Adjudication.Status.DONE)
         | Q(ruling_request__isnull=False)
+        | Q(code_ruling__isnull=False)
         | Q(label_task__status=LabelTask.Status.SUBMITTED)
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Attention, LabelTask, RulingRequest
+from annotation.models import Adjudication, Assignment, Attention, CodeRuling, LabelTask, RulingRequest
 from consilium.core.active_time import record_time
 
 
@@ -20,6 +20,7 @@ def record_attention(
     adjudication: Adjudication | None = None,
     label_task: LabelTask | None = None,
     ruling_request: RulingRequest | None = None,
+    code_ruling: CodeRuling | None = None,
     seconds: int,
     at: datetime,
 ) -> int:
@@ -40,6 +41,7 @@ def record_attention(
         adjudication=adjudication,
         label_task=label_task,
         ruling_request=ruling_request,
+        code_ruling=code_ruling,
     )
 
 

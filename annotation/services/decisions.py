@@ -29,7 +29,6 @@ from consilium.core.transitions import transition
 from consilium.core.versioning import SaveResult, StaleSave, is_replay
 from rubrics.models import RubricItem
 
-
 # Run by `_held_row`. The lock is a statement of its own, so that the next statement sees commits made while it waited.
 # The columns are status, round, status of the batch, allowed criteria, and whether eligibility must be checked.
 HELD_ROW_SQL = f"""

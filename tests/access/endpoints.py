@@ -480,6 +480,7 @@ to_rule_on_codes = bare(public_id=lambda world: world.code_ruling.public_id)
 ENDPOINTS |= {
     "annotation:code-rulings": Endpoint(SIGNED_IN),
     "annotation:code-ruling": Endpoint(frozenset({"adjudicator"}), to_rule_on_codes),
+    "annotation:code-ruling-time": Endpoint(frozenset({"adjudicator"}), to_rule_on_codes, writes_only=True),
     "annotation:coding": Endpoint(STAFF, slug),
     "annotation:coding-batch-new": Endpoint(ADMIN, slug),
     "annotation:coding-batch-preview": Endpoint(ADMIN, slug),

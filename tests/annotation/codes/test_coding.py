@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from accounts.identity import opaque_name
 from accounts.models import Notification, User
 from annotation.codes.batches import CodingTerms, make_coding_batch, plan_coding
 from annotation.codes.rulings import request_code_rulings, rule_on_codes
-from annotation.models import Batch, CodeRuling, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
+from annotation.models import Attention, Batch, CodeRuling, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services.batches import close_batch
 from consilium.core.errors import Conflict, DomainError
 from rubrics.codes.services import newest_book, save_codes
@@ -351,6 +352,30 @@ def test_an_adjudicator_sees_what_was_marked_without_names_and_rules_once() -> N
         rule_on_codes(ruling=ruling, adjudicator=judge, codes=["none"], note="", at=timezone.now())
     with pytest.raises(REFUSED), transaction.atomic():
         CodeRuling.objects.update(codes=[])
+
+
+def test_rulings_on_codes_are_work_that_is_timed_counted_and_paid() -> None:
+    world = build_coding()
+    world.say("a alpha", ["wrong-dose"], [])
+    world.say("a beta", ["wrong-dose"], [])
+    request(world)
+    judge, admin = adjudicator_of(world), signed_in(world.admin)
+    client = signed_in(judge)
+    for ruling, seconds in zip(CodeRuling.objects.order_by("pk"), (90, 150), strict=True):
+        address = f"/work/code-rulings/{ruling.public_id}/"
+        assert f'data-time-url="{address}time/"' in client.get(address).content.decode()
+        for sent, status in ((0, 204), (seconds, 204), (-1, 400)):
+            answer = client.post(f"{address}time/", {"seconds": sent}, content_type="application/json")
+            assert answer.status_code == status
+            Attention.objects.update(reported_at=timezone.now() - timedelta(hours=1))
+        assert client.post(address, {"codes": ["none"]}).status_code == 302
+    text = b"".join(admin.get("/b/ward/contributions.csv").streaming_content).decode().removeprefix("\ufeff")
+    (own,) = (row for row in csv.DictReader(io.StringIO(text)) if row["email"] == judge.email)
+    assert own["role"] == "code_adjudicator"
+    assert [own[name] for name in ("items", "timed_items", "seconds", "median_seconds")] == ["2", "2", "240", "120.0"]
+    rates = {"currency": "EUR", "item_code_adjudicator": "7.50"}
+    paid = b"".join(admin.post("/b/ward/contributions/payment.csv", rates).streaming_content).decode()
+    assert "15.00" in paid
 
 
 def test_who_coded_a_response_does_not_rule_on_it() -> None:

@@ -2,6 +2,7 @@
 /* The page of a ruling on codes, with its keys, and the list of such rulings. */
 import { element, findAll } from "../../core/page.js";
 import { parseStored, SaveStore } from "../../core/save_store.js";
+import "../shared/work_time.js";
 
 const form = document.getElementById("ruling-form");
 
