@@ -24,7 +24,7 @@ from agreement.kinds import KINDS
 from agreement.kinds.acuity_uncertainty import sets_with_votes
 from agreement.kinds.meta_evaluation import MAX_JUDGES as MAX_PLACED
 from agreement.kinds.scores import MAX_OTHER_RATERS
-from agreement.models import Report
+from agreement.models import NamedSlice, Report
 from agreement.replication import gaps
 from agreement.replication.gaps import Gap, Lacking
 from agreement.replication.manifest import Artefact
@@ -344,12 +344,17 @@ def scores_by_register(choices: Choices) -> list[Parameters]:
     return given
 
 
-def scores_by_axis_of_subset(choices: Choices) -> list[Parameters]:
-    """The same by axis within each named slice; `Lacking` where there is no named slice."""
+def scores_of_hardest(choices: Choices) -> list[Parameters]:
+    """The same of the named slices of the hardest cases, and by axis within them; `Lacking` where there is none.
+
+    Slices by another rule, such as a filter, are no hardest cases whatever they are called.
+    """
     given = scores(choices)
-    if not named_slices(choices.benchmark).exists():
+    hardest = named_slices(choices.benchmark).filter(rule=NamedSlice.Rule.HARD)
+    slugs = sorted(hardest.values_list("slug", flat=True))
+    if not slugs:
         raise Lacking(gaps.NAMED_SLICE)
-    return [{**parameters, "subset_axes": True} for parameters in given]
+    return [{**parameters, "subsets": slugs, "subset_axes": True} for parameters in given]
 
 
 def agreement(choices: Choices) -> list[Parameters]:

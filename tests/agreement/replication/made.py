@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from agreement.models import Replication
+from agreement.models import NamedSlice, Replication
 from agreement.replication.choosing import Choices, Options
 from agreement.replication.files import ArtefactStatus, made_of
 from agreement.replication.making import make, planned
@@ -58,3 +58,17 @@ def made(benchmark: Benchmark, paper: str, *keys: str, options: Options | None =
     part = replace(PAPERS[paper], artefacts=artefacts)
     choices = Choices(benchmark, options or Options())
     return _of(benchmark, paper, make(part, choices, clock=timezone.now, replication=None))
+
+
+def slice_by(rule: str, benchmark: Benchmark, slug: str, n: int) -> NamedSlice:
+    """A named slice of the first so many cases, by a rule."""
+    cases = benchmark.cases.order_by("pk").values_list("pk", flat=True)[:n]
+    return NamedSlice.objects.create(
+        benchmark=benchmark,
+        slug=slug,
+        title=slug,
+        rule=rule,
+        case_ids=list(cases),
+        input_digest="0" * 64,
+        created_at=timezone.now(),
+    )

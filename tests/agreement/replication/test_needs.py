@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from agreement.models import Replication
+from agreement.models import NamedSlice, Replication
 from agreement.replication import checks, gaps
 from agreement.replication.building import State, _note_on
 from agreement.replication.choosing import Choices, Options
@@ -17,7 +17,8 @@ from agreement.replication.making import planned
 from agreement.replication.manifest import Need
 from agreement.replication.papers import PAPERS
 from rubrics.models import Response
-from tests.agreement.composition.reports import slice_of
+from tests.agreement.replication.made import made, slice_by
+from tests.agreement.replication.made import plan as plan_of
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import BenchmarkFactory, CandidateFactory, ResponseFactory
 
@@ -111,7 +112,7 @@ def without_tags(study: Study) -> Study:
 def test_axes_of_a_named_slice_are_planned_as_they_are_made(tmp_path: Path) -> None:
     tags = (["axis:completeness"], ["axis:safety"], [])
     study = with_physician(make_study(cases=12, points=(1, 1, 1), candidates=("one", "two"), tags=tags))
-    slice_of(study.benchmark, "hard", [f"case-{n:02d}" for n in range(6)])
+    slice_by(NamedSlice.Rule.HARD, study.benchmark, "hard", 6)
     before = plan(study, "healthbench")["hard-axes"]
     call_command(
         *("replicate", "--benchmark", study.benchmark.slug, "--paper", "healthbench", "--out", str(tmp_path / "out")),
@@ -120,6 +121,25 @@ def test_axes_of_a_named_slice_are_planned_as_they_are_made(tmp_path: Path) -> N
     after = {outcome["artefact"]: outcome for outcome in Replication.objects.get().result}["hard-axes"]
     assert before["state"] == State.CAN_BE_MADE
     assert after["state"] in (State.MADE, State.IN_PART)  # intervals need more cases
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_the_hardest_cases_are_those_of_that_rule() -> None:
+    study = make_study(cases=11, points=(1, 1), candidates=("one",))
+    study.judge("J", coin(1, "met", "not_met"))
+    slice_by(NamedSlice.Rule.FILTER, study.benchmark, "hard", 5)
+    slice_by(NamedSlice.Rule.ABOVE_ZERO, study.benchmark, "some", 6)
+    keys = ("hard", "hard-axes")
+    for outcomes in (plan_of(study.benchmark, "healthbench"), made(study.benchmark, "healthbench", *keys)):
+        for key in keys:
+            assert outcomes[key].state == "lacks data"
+            assert outcomes[key].missing == ["There is no named slice of the hardest cases."]
+    slice_by(NamedSlice.Rule.HARD, study.benchmark, "hardest", 10)
+    outcomes = made(study.benchmark, "healthbench", *keys)
+    assert {row["slice"] for row in outcomes["hard"].rows} == {"subset:hardest"}
+    assert {row["slice"] for row in outcomes["hard-axes"].rows} == {"subset_axis:hardest/accuracy"}
+    assert outcomes["hard"].status.reports == outcomes["hard-axes"].status.reports
 
 
 @pytest.mark.django_db
