@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -10,9 +11,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.codes.selectors import codings_of, differing, unclosed_batches, unfinished
+from annotation.labels.batches import tasks_asking
 from annotation.labels.services import refuse_impossible_note
-from annotation.models import CodeRuling, ExpertGroup, LabelQuestion, Membership
-from annotation.services.notices import notify_of_rulings
+from annotation.models import CodeRuling, ExpertGroup, LabelQuestion, LabelTask, Membership
+from annotation.services.notices import notify_of_code_rulings
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.drawing import keyed
 from consilium.core.errors import Conflict, DomainError
@@ -28,12 +30,15 @@ def request_code_rulings(
 
     While a batch is open only the group's own codes count, since neither group may learn about the other. Responses
     that somebody still has to code are left out, so that coders stay independent, and so are those that a ruling was
-    asked for before. ``seed`` shuffles them. `DomainError` where none is left.
+    asked for before, and those that every adjudicator of the group has coded or written. ``seed`` shuffles them.
+    `DomainError` where none is left.
     """
-    adjudicators = Membership.objects.filter(
-        group=group, role=Membership.Role.ADJUDICATOR, active=True, user__is_active=True
+    adjudicators = set(
+        Membership.objects.filter(
+            group=group, role=Membership.Role.ADJUDICATOR, active=True, user__is_active=True
+        ).values_list("user_id", flat=True)
     )
-    if not adjudicators.exists():
+    if not adjudicators:
         raise DomainError(_("This group has no adjudicator."))
     LabelQuestion.objects.select_for_update(no_key=True).get(pk=question.pk)
     requested = set(CodeRuling.objects.filter(question=question).values_list("response_id", flat=True))
@@ -49,6 +54,12 @@ def request_code_rulings(
                 _("Close the batches of both groups first. Until then, neither group may learn about the other.")
             )
         raise DomainError(_("No response is left on which the codes differ."))
+    barred = _coders_and_authors(question, ready, adjudicators)
+    ready = {pk for pk in ready if adjudicators - barred[pk]}
+    if not ready:
+        raise DomainError(
+            _("Every adjudicator in this group has coded or written the responses on which the codes differ.")
+        )
     names = {
         pk: (key, candidate, setting, str(sample))
         for pk, key, candidate, setting, sample in Response.objects.filter(pk__in=ready).values_list(
@@ -68,8 +79,22 @@ def request_code_rulings(
             )
             for position, pk in enumerate(shuffled, start=1)
         )
-    notify_of_rulings(group=group, count=len(shuffled), at=at, about_codes=True)
+    counts = Counter(user for pk in ready for user in adjudicators - barred[pk])
+    notify_of_code_rulings(group=group, counts=counts, at=at)
     return len(shuffled)
+
+
+def _coders_and_authors(
+    question: LabelQuestion, responses: Collection[int], people: Collection[int]
+) -> dict[int, set[int]]:
+    """Response → those of ``people`` who do not rule on it, because they were given it to code or wrote it."""
+    tasks = tasks_asking([question]).filter(response__in=responses, annotator__in=people)
+    given = tasks.exclude(status=LabelTask.Status.RELEASED).values_list("response_id", "annotator_id")
+    written = Response.objects.filter(pk__in=responses, author__in=people).values_list("pk", "author_id")
+    barred: dict[int, set[int]] = {pk: set() for pk in responses}
+    for pk, user in (*given, *written):
+        barred[pk].add(user)
+    return barred
 
 
 @transaction.atomic

@@ -301,7 +301,9 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     question = serializers.CharField(max_length=16)
     value = serializers.CharField(
         max_length=MAX_LABEL_VALUE_LENGTH,
-        help_text="An option; of levels also cannot-tell, without a certainty; of codes coded, or none.",
+        allow_blank=True,
+        help_text="An option; of levels also cannot-tell, without a certainty; of codes coded, or none, or empty once "
+        "all codes are taken away again.",
     )
     upper = serializers.CharField(
         max_length=MAX_LABEL_VALUE_LENGTH,

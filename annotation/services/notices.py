@@ -57,18 +57,25 @@ def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> No
     _new_work(batch, counts, at, what="writing")
 
 
-def notify_of_rulings(*, group: ExpertGroup, count: int, at: datetime, about_codes: bool = False) -> None:
-    """One notice for each adjudicator of a group: how many ambiguous cases wait for a ruling.
-
-    ``about_codes``: how many responses, whose codes differ.
-    """
-    what = "code-rulings" if about_codes else "rulings"
+def notify_of_rulings(*, group: ExpertGroup, count: int, at: datetime) -> None:
+    """One notice for each adjudicator of a group: how many ambiguous cases wait for a ruling."""
     members = group.memberships.filter(role=Membership.Role.ADJUDICATOR, active=True)
     notify_each(
-        people={user: {"count": count, "what": what} for user in members.values_list("user_id", flat=True)},
+        people={user: {"count": count, "what": "rulings"} for user in members.values_list("user_id", flat=True)},
         kind=Kind.NEW_WORK,
         benchmark_title=group.benchmark.title,
-        url=reverse("annotation:code-rulings" if about_codes else "annotation:rulings"),
+        url=reverse("annotation:rulings"),
+        at=at,
+    )
+
+
+def notify_of_code_rulings(*, group: ExpertGroup, counts: Counter[int], at: datetime) -> None:
+    """One notice for each adjudicator: on how many responses whose codes differ they may rule."""
+    notify_each(
+        people={user: {"count": count, "what": "code-rulings"} for user, count in counts.items()},
+        kind=Kind.NEW_WORK,
+        benchmark_title=group.benchmark.title,
+        url=reverse("annotation:code-rulings"),
         at=at,
     )
 

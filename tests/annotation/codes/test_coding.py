@@ -354,6 +354,43 @@ def test_an_adjudicator_sees_what_was_marked_without_names_and_rules_once() -> N
         CodeRuling.objects.update(codes=[])
 
 
+def test_no_ruling_is_asked_for_that_nobody_of_the_group_can_give() -> None:
+    world = build_coding()
+    judge = adjudicator_of(world)
+    alpha = world.responses["a alpha"]
+    LabelTask.objects.create(
+        batch=world.batches[0],
+        case=alpha.case,
+        response=alpha,
+        annotator=judge,
+        status="submitted",
+        submitted_at=timezone.now(),
+    )
+    for name in ("a alpha", "b alpha"):
+        world.say(name, ["wrong-dose"], [])
+    assert request(world) == 1
+    assert CodeRuling.objects.get().response == world.responses["b alpha"]
+    assert Notification.objects.get(user=judge).values["count"] == 1
+    with pytest.raises(DomainError, match="Every adjudicator in this group has coded or written"):
+        request(world)
+    # Another group has an adjudicator who can.
+    close(world.batches[0])
+    assert request(world, group=1) == 1
+
+
+def test_codes_are_taken_away_again_through_the_api() -> None:
+    world = build_coding()
+    task = world.task("a alpha")
+    world.code(task, "wrong-dose", submit=False)
+    coder = signed_in(task.annotator)
+    body = {"question": world.question.public_id, "value": "", "codes": [], "version": 1}
+    address = f"/api/v1/work/labels/{task.public_id}/answers/"
+    answer = coder.post(address, json.dumps(body), content_type="application/json")
+    assert answer.status_code == 200, answer.content
+    saved = LabelAnswer.objects.get(task=task)
+    assert (saved.value, saved.codes, saved.version) == ("", [], 2)
+
+
 def test_rulings_on_codes_are_work_that_is_timed_counted_and_paid() -> None:
     world = build_coding()
     world.say("a alpha", ["wrong-dose"], [])
