@@ -55,6 +55,20 @@ SAMPLES = _need(gaps.SAMPLES, partial(_repeated, "k"), lambda choices: choices.h
 REPEATS = _need(gaps.REPEATS, partial(_repeated, "n_repeats"), lambda choices: choices.has_repeats)
 
 
+def _in_dimension(name: str, gap: Gap, beforehand: Callable[[Choices], Collection[str]]) -> Need:
+    """Rows with a value of a dimension; ``beforehand`` are the dimensions that the stored data have."""
+    return _need(
+        gap,
+        lambda rows, _reports: any(row["dimension"] == name and row["value"] for row in rows),
+        lambda choices: name in beforehand(choices),
+    )
+
+
+LEVELS = _in_dimension("level", gaps.LEVELS, lambda choices: choices.criterion_kinds)
+AXES = _in_dimension("axis", gaps.AXES, lambda choices: choices.criterion_kinds)
+CASE_LANGUAGES = _in_dimension("language", gaps.CASE_LANGUAGES, lambda choices: choices.dimensions)
+
+
 def stated(*names: str) -> Need:
     """Each of these credentials with an answer that can be shown."""
 

@@ -235,6 +235,11 @@ class Choices:
         return set(tags.distinct())
 
     @cached_property
+    def criterion_kinds(self) -> set[str]:
+        """The kinds of these tags, as in ``axis:NAME``."""
+        return {tag.partition(":")[0] for tag in self.criterion_tags}
+
+    @cached_property
     def dimensions(self) -> dict[str, Dimension]:
         """The labels of cases, by kind."""
         return read_dimensions(self.benchmark, None)
@@ -244,7 +249,7 @@ class Choices:
         """The kinds of slices that the cases and criteria have, as in ``theme:NAME``; named slices are ``subset``, and
         axes within them ``subset_axis``.
         """
-        own = {tag.partition(":")[0] for tag in self.criterion_tags} | set(self.dimensions)
+        own = self.criterion_kinds | set(self.dimensions)
         if not named_slices(self.benchmark).exists():
             return own
         return own | ({"subset", "subset_axis"} if self.has_axes else {"subset"})
@@ -293,15 +298,18 @@ class Choices:
             raise Lacking(MISSING_FOR_ACUITY[missing])
 
 
-# Tables whose slices are the labels of cases and the tags of criteria; where the column is called otherwise, of cases.
-SLICED = {"scoreboard_slices": "slice", "meta_judge": "slice", "composition": "dimension"}
+# Tables whose slices are the labels of cases and the tags of criteria; where the column is called otherwise, of cases
+# alone or of criteria alone.
+SLICED = {"scoreboard_slices": "slice", "meta_judge": "slice", "composition": "dimension", "criteria": "dimension"}
 
 
 def lacking_slices(artefact: Artefact, choices: Choices) -> Gap | None:
     """What an artefact by slices lacks where no case and no criterion is in any of them."""
-    patterns = artefact.where.get(SLICED.get(artefact.table, ""), ())
-    kinds = {pattern.partition(":")[0] for pattern in patterns if ":" in pattern or artefact.table == "composition"}
-    return None if kinds & choices.slice_kinds or not kinds else artefact.empty or gaps.TAGS
+    column = SLICED.get(artefact.table, "")
+    patterns = artefact.where.get(column, ())
+    kinds = {pattern.partition(":")[0] for pattern in patterns if ":" in pattern or column == "dimension"}
+    known = choices.criterion_kinds if artefact.table == "criteria" else choices.slice_kinds
+    return None if kinds & known or not kinds else artefact.empty or gaps.TAGS
 
 
 # The parameters of each kind ---------------------------------------------------------------------------------------

@@ -285,6 +285,13 @@ THEMES = Gap(
     view="rubrics:settings",
 )
 AXES = TAGS.about(Phrase("No criterion has a tag for its axis (axis:NAME)."))
+LEVELS = TAGS.about(Phrase("No criterion has a tag for its level (level:NAME)."))
+LEVELS_AND_AXES = TAGS.about(Phrase("No criterion has a tag for its level (level:NAME) or its axis (axis:NAME)."))
+CASE_LANGUAGES = Gap(
+    Phrase("No case has a language."),
+    Phrase("Let the languages of the cases be detected, or enter them."),
+    view="rubrics:case-languages",
+)
 NAMED_SLICE = Gap(
     Phrase("There is no named slice of the hardest cases."),
     Phrase("Draw up the slice of the hardest cases by the scores of some candidates."),

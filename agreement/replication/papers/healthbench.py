@@ -59,7 +59,9 @@ PAPER = Paper(
                 *("points_negative", "n_cases", "n_criteria"),
             ),
             row=("dimension", "value"),
-            empty=gaps.AXES,
+            where={"dimension": ("level", "axis")},
+            needs=(checks.LEVELS, checks.AXES),
+            empty=gaps.LEVELS_AND_AXES,
         ),
         Artefact(
             "composition-rubrics",
@@ -90,6 +92,7 @@ PAPER = Paper(
             columns=COUNTS,
             row=("dimension", "value"),
             where={"dimension": ("language", "turns")},
+            needs=(checks.CASE_LANGUAGES,),
         ),
         Artefact(
             "consensus-criteria",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from agreement.models import NamedSlice, Replication
 from agreement.replication import checks, gaps
@@ -16,11 +17,11 @@ from agreement.replication.choosing import Choices, Options
 from agreement.replication.making import planned
 from agreement.replication.manifest import Need
 from agreement.replication.papers import PAPERS
-from rubrics.models import Response
+from rubrics.models import Criterion, Response, Rubric, RubricItem
 from tests.agreement.replication.made import made, slice_by
 from tests.agreement.replication.made import plan as plan_of
 from tests.agreement.study import Study, coin, make_study, noisy
-from tests.factories import BenchmarkFactory, CandidateFactory, ResponseFactory
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
 
 
 def missing(need: Need, rows: list[dict[str, Any]]) -> list[str]:
@@ -121,6 +122,46 @@ def test_axes_of_a_named_slice_are_planned_as_they_are_made(tmp_path: Path) -> N
     after = {outcome["artefact"]: outcome for outcome in Replication.objects.get().result}["hard-axes"]
     assert before["state"] == State.CAN_BE_MADE
     assert after["state"] in (State.MADE, State.IN_PART)  # intervals need more cases
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tags", "state", "missing"),
+    [
+        ([], "lacks data", ["No criterion has a tag for its level (level:NAME) or its axis (axis:NAME)."]),
+        (["section:a"], "lacks data", ["No criterion has a tag for its level (level:NAME) or its axis (axis:NAME)."]),
+        (["axis:accuracy"], "in part", ["No criterion has a tag for its level (level:NAME)."]),
+        (["level:cluster"], "in part", ["No criterion has a tag for its axis (axis:NAME)."]),
+        (["axis:accuracy", "level:cluster"], "made", []),
+    ],
+)
+def test_criteria_are_by_level_and_axis(tags: list[str], state: str, missing: list[str]) -> None:
+    case = CaseFactory(rubric=0)
+    benchmark = case.benchmark
+    rubric = Rubric.objects.create(case=case, track="gold", provenance="test")
+    criterion = Criterion.objects.create(case=case, text="Advises rest")
+    RubricItem.objects.create(rubric=rubric, criterion=criterion, position=1, points=1, tags=tags)
+    Rubric.objects.filter(pk=rubric.pk).update(status="published", published_at=timezone.now())
+    planned = plan_of(benchmark, "healthbench")["composition-criteria"]
+    outcome = made(benchmark, "healthbench", "composition-criteria")["composition-criteria"]
+    assert (outcome.state, outcome.missing) == (state, missing)
+    assert (planned.state, planned.missing) == ("can be made" if state == "made" else state, missing)
+    assert {row["dimension"] for row in outcome.rows} <= {"axis", "level"}
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_languages_need_a_language() -> None:
+    benchmark = make_study(cases=2, points=(1, 1), candidates=("one",)).benchmark
+    for language, missing in (("", ["No case has a language."]), ("de", [])):
+        benchmark.cases.update(language=language)
+        for outcomes in (
+            plan_of(benchmark, "healthbench"),
+            made(benchmark, "healthbench", "composition-languages"),
+        ):
+            assert outcomes["composition-languages"].missing == missing
+            assert (outcomes["composition-languages"].state == "in part") == bool(missing)
 
 
 @pytest.mark.django_db
