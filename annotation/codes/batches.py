@@ -28,6 +28,7 @@ from annotation.models import CODES_QUESTION, Batch, CodeRuling, ExpertGroup, La
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.drawing import ResponseFilter, at_random, frame_of
 from annotation.services.known_terms import refuse_unknown
+from annotation.writing.exclusions import pledged_to_write
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, CodeBook, Difficulty, Response
@@ -147,6 +148,23 @@ def _readers_of_marks(question: LabelQuestion | None, responses: Collection[int]
         of_group[group].append(user)
     requested = {(pk, user) for pk, group in rows.values_list("response_id", "group_id") for user in of_group[group]}
     return {*ruled, *requested}
+
+
+def not_to_code(question: LabelQuestion, responses: Collection[int], people: Collection[int]) -> set[tuple[int, int]]:
+    """Pairs of response and person: who wrote it, was given it before, or may have read what others marked.
+
+    So is who still has to write to its case without having read any answer.
+    """
+    given = tasks_asking([question]).filter(response__in=responses, annotator__in=people)
+    written = Response.objects.filter(pk__in=responses, author__in=people)
+    cases = dict(Response.objects.filter(pk__in=responses).values_list("pk", "case_id"))
+    pledged = pledged_to_write(people, set(cases.values()))
+    return {
+        *_readers_of_marks(question, responses),
+        *given.values_list("response_id", "annotator_id"),
+        *written.values_list("pk", "author_id"),
+        *((pk, user) for pk, case in cases.items() for user in people if (case, user) in pledged),
+    }
 
 
 @transaction.atomic

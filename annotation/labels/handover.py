@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Max
 
 from accounts.models import User
+from annotation.codes.batches import not_to_code
 from annotation.labels.batches import not_to_ask
 from annotation.models import FIRST_ROUND, Batch, LabelQuestion, LabelTask
 from annotation.selectors.able import able_annotators
@@ -25,18 +26,23 @@ def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:
     In a second round nobody votes for somebody else, so nothing of it can move.
     """
     rows = LabelTask.objects.filter(batch=batch, annotator=holder, status__in=LabelTask.OPEN, round=FIRST_ROUND)
-    # Nor does a response to be read: its author is not known here, and another sample is soon drawn.
-    rows = rows.filter(response=None)
+    if batch.frame.get("about") != "codes":
+        # Nor does a response to be read: another sample is soon drawn.
+        rows = rows.filter(response=None)
     return list(rows.exclude(batch__status=Batch.Status.CLOSED))
 
 
 def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[LabelTask]]:
     """Active annotators who may get new work → the tasks that they may take over; annotators without any are left out.
 
-    Nobody is asked the same question about the same case twice, neither here nor in another batch.
+    Nobody is asked the same question about the same case or response twice, neither here nor in another batch.
     """
     people = able_annotators(batch.group).users
     questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
+    if batch.frame.get("about") == "codes":
+        barred = not_to_code(questions.get(), {task.response_id for task in tasks if task.response_id}, people)
+        fitting = {user: [task for task in tasks if (task.response_id, user) not in barred] for user in people}
+        return {user: own for user, own in fitting.items() if own}
     cases = [task.case_id for task in tasks]
     excluded = not_to_ask(list(questions), cases, people)
     if batch.match_languages:
@@ -73,6 +79,7 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
         LabelTask.objects.create(
             batch=batch,
             case_id=task.case_id,
+            response_id=task.response_id,
             annotator_id=taker,
             position=last[taker],
         )

@@ -7,6 +7,7 @@ import io
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -376,6 +377,25 @@ def test_no_ruling_is_asked_for_that_nobody_of_the_group_can_give() -> None:
     # Another group has an adjudicator who can.
     close(world.batches[0])
     assert request(world, group=1) == 1
+
+
+def test_responses_of_a_coder_who_stops_go_to_others_who_did_not_code_them() -> None:
+    world = build_coding(cases="a")
+    extra = member(world.groups[0], Membership.Role.ANNOTATOR)
+    leaving, other = world.task("a alpha").annotator, world.task("a alpha", 0, 1).annotator
+    world.code(world.task("a beta"), "wrong-dose")  # of the one who leaves, and handed in
+    page = f"/b/ward/batches/{world.batches[0].public_id}/"
+    admin, name = signed_in(world.admin), Physician.objects.get(user=leaving).pseudonym
+    assert f"{page}handover/?physician={quote(name)}" in admin.get(page).content.decode()
+    moved = admin.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True)
+    assert "1 case" in moved.content.decode()
+    holders = LabelTask.objects.filter(response=world.responses["a alpha"], status="not_started").order_by("pk")
+    assert {task.annotator for task in holders} == {other, extra}
+    # Nobody gets a response twice.
+    refused = admin.post(
+        f"{page}handover/", {"physician": Physician.objects.get(user=extra).pseudonym, "to": "spread"}, follow=True
+    )
+    assert "None of the chosen members of the group can take over" in refused.content.decode()
 
 
 def test_codes_are_taken_away_again_through_the_api() -> None:
