@@ -13,6 +13,7 @@ from agreement.replication import gaps
 from agreement.replication.choosing import Choices
 from agreement.replication.gaps import Gap
 from agreement.replication.manifest import Need, Row
+from agreement.reports.stored import table_of
 from annotation.contributions.credentials import UNSAID
 from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
@@ -100,6 +101,34 @@ def _distributions(rows: list[Row], _reports: Sequence[Report]) -> list[Gap]:
 DISTRIBUTIONS = Need(_distributions)
 
 
+def _scored_models(reports: Sequence[Report]) -> list[Row]:
+    """The models with a score in a report on cost and quality; people and references have neither date nor price."""
+    rows = [row for report in reports for row in table_of(report, "cost_frontier").dicts()]
+    return [row for row in rows if row["kind"] == Candidate.Kind.MODEL and row["score"] is not None]
+
+
+def _release_dates(_rows: list[Row], reports: Sequence[Report]) -> list[Gap]:
+    """Every model with a release date: the others are not among the rows."""
+    models = _scored_models(reports)
+    without = sum(row["release_date"] is None for row in models)
+    what = Phrase("%(n)s of %(all)s candidates have no release date.", n=without, all=len(models))
+    return [gaps.ATTRIBUTES.about(what)] if without else []
+
+
+def _costs(rows: list[Row], reports: Sequence[Report]) -> list[Gap]:
+    """A frontier needs a cost of at least two candidates, and shows only models that have one."""
+    if sum(row["cost"] is not None for row in rows) < 2:
+        return [gaps.ATTRIBUTES]
+    models = _scored_models(reports)
+    without = sum(row["cost"] is None for row in models)
+    what = Phrase("%(n)s of %(all)s candidates have no cost.", n=without, all=len(models))
+    return [gaps.ATTRIBUTES.about(what)] if without else []
+
+
+RELEASE_DATES = Need(_release_dates)
+COSTS = Need(_costs)
+
+
 def why_no_judge_error(reports: Sequence[Report]) -> Gap:
     """Why a calibration has no errors of a judge; each report says it."""
     why = next(iter(reports)).result["facts"].get("error_reason") or ""
@@ -107,11 +136,6 @@ def why_no_judge_error(reports: Sequence[Report]) -> Gap:
         return gaps.JUDGE
     step = gaps.OTHER_GRADED if why == Reason.NO_OTHER_CANDIDATE() else gaps.SHARED_PAIRS
     return step.about(Phrase("The effect of a judge’s errors cannot be computed: %(why)s.", why=why))
-
-
-def some_costs(rows: list[Row]) -> list[Gap]:
-    """A frontier needs a cost of at least two candidates."""
-    return [] if sum(row["cost"] is not None for row in rows) > 1 else [gaps.ATTRIBUTES]
 
 
 def some_datasets(rows: list[Row]) -> list[Gap]:

@@ -193,6 +193,7 @@ PAPER = Paper(
             ),
             row=("candidate",),
             figures=("progress",),
+            needs=(checks.RELEASE_DATES,),
             empty=gaps.ATTRIBUTES.about(Phrase("No candidate has a release date.")),
         ),
         Artefact(
@@ -208,7 +209,7 @@ PAPER = Paper(
             ),
             row=("candidate",),
             figures=("cost_frontier",),
-            checks=(checks.some_costs,),
+            needs=(checks.COSTS,),
             empty=gaps.ATTRIBUTES,
         ),
         Artefact(

@@ -17,7 +17,7 @@ from agreement.replication.choosing import Choices, Options
 from agreement.replication.making import planned
 from agreement.replication.manifest import Need
 from agreement.replication.papers import PAPERS
-from rubrics.models import Criterion, Response, Rubric, RubricItem
+from rubrics.models import CandidateAttributes, Criterion, Response, Rubric, RubricItem
 from tests.agreement.replication.made import made, slice_by
 from tests.agreement.replication.made import plan as plan_of
 from tests.agreement.study import Study, coin, make_study, noisy
@@ -267,3 +267,27 @@ def test_an_empty_benchmark_has_none_of_it() -> None:
     choices = Choices(BenchmarkFactory(), Options())
     assert not (choices.slice_kinds or choices.credentials or choices.has_samples or choices.has_repeats)
     assert not Response.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_models_without_a_release_date_or_a_cost_are_counted() -> None:
+    study = make_study(cases=11, points=(1, 1), candidates=("one", "two", "three"))
+    physician = CandidateFactory(benchmark=study.benchmark, name="doctor", kind="physician")
+    for case in study.benchmark.cases.order_by("pk"):
+        ResponseFactory(case=case, candidate=physician)
+    study.judge("J", coin(1, "met", "not_met"))
+    keys = ("over-time", "cost-performance")
+    assert {outcome.state for outcome in made(study.benchmark, "healthbench", "over-time").values()} == {"lacks data"}
+    attributes = {"price_in": 1, "price_out": 2, "currency": "USD", "price_date": "2025-06-01"}
+    Response.objects.filter(candidate__benchmark=study.benchmark).update(metadata={"tokens_in": 100, "tokens_out": 50})
+    for n, candidate in enumerate(study.candidates[:2], start=1):
+        CandidateAttributes.objects.create(candidate=candidate, release_date=f"2025-0{n}-01", **attributes)
+    outcomes = made(study.benchmark, "healthbench", *keys)
+    assert {outcome.state for outcome in outcomes.values()} == {"in part"}
+    assert outcomes["over-time"].missing == ["1 of 3 candidates have no release date."]
+    assert "1 of 3 candidates have no cost." in outcomes["cost-performance"].missing
+    CandidateAttributes.objects.create(candidate=study.candidates[2], release_date="2025-03-01", **attributes)
+    outcomes = made(study.benchmark, "healthbench", *keys)
+    assert outcomes["over-time"].state == "made"
+    assert not any("candidates have no" in what for outcome in outcomes.values() for what in outcome.missing)
