@@ -45,24 +45,33 @@ class Summary:
     @cached_property
     def reports(self) -> list[Report]:
         """The reports that it used, each once."""
-        return list({report.pk: report for status in self.statuses for report in status.reports}.values())
+        return _each_once(report for status in self.statuses for report in status.reports)
 
     @property
     def facts(self) -> Iterator[Fact]:
         """By which choices it was made: those that were made for it, else whom and what its reports name."""
         options = Options.of_json(self.replication.options)
-        yield from _fact(K, [str(options.k)] if options.k else [], self._parameters("k"))
+        yield from _fact(K, [str(options.k)] if options.k else [], self._parameters("k", self._with_k))
         yield from _fact(JUDGES, options.judges, [row["judge"] for row in self._raters if row["judge"]])
         names = _group_names(self.replication)
         chosen = [names.get(label, label) for label in with_stages(options.groups)]
         used = [row["rater"].removeprefix("group:") for row in self._raters if row["kind"] == "group"]
         yield from _fact(GROUPS, chosen, [names.get(label, label) for label in used])
-        yield from _fact(WRITTEN, [options.candidate] if options.candidate else [], self._parameters("candidate"))
+        yield from _fact(
+            WRITTEN, [options.candidate] if options.candidate else [], self._parameters("candidate", self.reports)
+        )
         yield Fact(str(INTERVALS), str(Report.Interval(options.interval).label))
         yield Fact(str(SEED), str(options.seed))
 
-    def _parameters(self, name: str) -> list[str]:
-        values = (report.parameters.get(name) for report in self.reports)
+    @property
+    def _with_k(self) -> list[Report]:
+        """The reports of artefacts that need k; others store one that their figures do not depend on."""
+        statuses = [status for status in self.statuses if status.artefact.needs_k]
+        return _each_once(report for status in statuses for report in status.reports)
+
+    @staticmethod
+    def _parameters(name: str, reports: Iterable[Report]) -> list[str]:
+        values = (report.parameters.get(name) for report in reports)
         return list(dict.fromkeys(str(value) for value in values if value))
 
     @cached_property
@@ -92,6 +101,10 @@ class Summary:
         """The artefacts for which one of the reports was used."""
         keys = {report.pk for report in reports}
         return [status for status in self.statuses if any(report.pk in keys for report in status.reports)]
+
+
+def _each_once(reports: Iterable[Report]) -> list[Report]:
+    return list({report.pk: report for report in reports}.values())
 
 
 def with_stages(groups: Iterable[str]) -> list[str]:

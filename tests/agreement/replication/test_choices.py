@@ -6,9 +6,10 @@ import pytest
 
 from agreement.kinds import KINDS
 from agreement.kinds.scores import MAX_OTHER_RATERS
-from agreement.models import Report
+from agreement.models import Replication, Report
 from agreement.replication import choosing
 from agreement.replication.choosing import Choices, Options
+from agreement.replication.summary import Summary
 from tests.agreement.replication.made import made, plan
 from tests.agreement.study import Study, coin, make_study
 
@@ -129,3 +130,16 @@ def test_a_report_compares_at_most_so_many_judges(crowd: Study, monkeypatch: pyt
     assert choosing.judges_together(choices)[0]["judges"] == [f"J{n}" for n in range(1, 7)]
     (gap,) = choosing.judges_left_out(choices)
     assert str(gap.what) == "A report compares at most 6 judges; left out: J7, J8."
+
+
+def test_the_threshold_is_named_where_a_table_depends_on_it(two_groups: Study) -> None:
+    benchmark = two_groups.benchmark
+
+    def facts(paper: str, *keys: str) -> dict[str, str]:
+        statuses = [outcome.status for outcome in made(benchmark, paper, *keys).values()]
+        replication = Replication(benchmark=benchmark, paper=paper, options=Options().as_json())
+        return {fact.label: fact.text for fact in Summary(replication, statuses).facts}
+
+    # Both reports have a k: that of costs stores 1, whatever it is, beside rubric scores.
+    assert "Threshold k" not in facts("healthbench", "overall", "cost-performance")
+    assert facts("clinconsensus", "overall", "graders")["Threshold k"] == "10"
