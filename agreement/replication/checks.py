@@ -14,11 +14,12 @@ from agreement.replication.choosing import Choices
 from agreement.replication.gaps import Gap
 from agreement.replication.manifest import Need, Row
 from agreement.reports.stored import table_of
-from annotation.contributions.credentials import UNSAID
+from annotation.contributions.credentials import OTHER, UNSAID
 from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
 from rubrics.models import Candidate, Response
 
+SENIORITY = "seniority"
 MIN_RESPONSES = 10  # of a candidate, for a distribution
 Has = Callable[[list[Row], Sequence[Report]], bool]
 
@@ -71,10 +72,14 @@ CASE_LANGUAGES = _in_dimension("language", gaps.CASE_LANGUAGES, lambda choices: 
 
 
 def stated(*names: str) -> Need:
-    """Each of these credentials with an answer that can be shown."""
+    """Each of these credentials with an answer that can be shown.
+
+    *other* is none where it is made of answers that too few people gave. Of seniority it is an answer, too, so that the
+    two cannot be told apart.
+    """
 
     def missing(answers: Collection[tuple[str, str]]) -> list[Gap]:
-        known = {name for name, value in answers if value != UNSAID}
+        known = {name for name, value in answers if value not in ((UNSAID,) if name == SENIORITY else (UNSAID, OTHER))}
         return [gaps.CREDENTIALS.about(gaps.UNSTATED[name]) for name in names if name not in known]
 
     return Need(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts.models import PhysicianProfile
 from agreement.models import NamedSlice, Replication
 from agreement.replication import checks, gaps
 from agreement.replication.building import State, _note_on
@@ -17,6 +19,7 @@ from agreement.replication.choosing import Choices, Options
 from agreement.replication.making import planned
 from agreement.replication.manifest import Need
 from agreement.replication.papers import PAPERS
+from annotation.contributions.credentials import OTHER, UNSAID, merged
 from rubrics.models import CandidateAttributes, Criterion, Response, Rubric, RubricItem
 from tests.agreement.replication.made import made, slice_by
 from tests.agreement.replication.made import plan as plan_of
@@ -53,6 +56,16 @@ def test_each_credential_that_nobody_stated_is_named() -> None:
         "The seniority of the physicians is not stated, or not by enough of them.",
         "No country of a physician’s licence is stated, or none by enough of them.",
     ]
+
+
+def test_answers_of_too_few_are_not_stated() -> None:
+    # Three physicians of different specialties and ten who said nothing: three others, and ten.
+    merged_cells = merged(Counter({"surgery": 1, "paediatrics": 1, "urology": 1, UNSAID: 10}))
+    assert merged_cells == ((OTHER, 3), (UNSAID, 10))
+    for name, is_stated in {"specialty": False, "licence_country": False, "seniority": True}.items():
+        rows = [{"credential": name, "value": value} for value, _n in merged_cells]
+        assert (missing(checks.stated(name), rows) == []) == is_stated, name
+    assert "other" in PhysicianProfile.Seniority.values
 
 
 def test_a_distribution_needs_ten_responses_of_each_candidate() -> None:
