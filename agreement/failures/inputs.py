@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,7 +15,6 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.calibration.hits import count_hits, positive_pairs
 from agreement.reports.parameters import WrongParameters
 from annotation.codes.batches import code_question
 from annotation.codes.selectors import Coding, codings_of, newest_coded_book, rulings_of
@@ -23,6 +22,9 @@ from annotation.models import ExpertGroup, Physician
 from rubrics.codes.code import Code
 from rubrics.models import Benchmark, CodeBook, Response
 from scoring.coding.selectors import JudgeCoding, coding_by, counting_runs, newest_book_of_judges
+from scoring.scores.grid import grid_of
+from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.sheet import Slice, read_sheet
 from scoring.selectors.raters import Rater, resolve_rater
 
 FINAL = "final"
@@ -43,7 +45,7 @@ class FailureInputs:
     slices: tuple[tuple[str, ...], ...]  # of each response
     marks: Mapping[str, Marks]
     counts: NDArray[np.int64]  # (responses, codes, 2): physicians who left out and who marked the code
-    accuracy: NDArray[np.float64]  # share of positive criteria that were met, NaN where unknown
+    accuracy: NDArray[np.float64]  # Rubric Accuracy as a share, NaN where there is none
     judges: Mapping[str, JudgeCoding]  # by the names of raters
 
     @property
@@ -173,7 +175,7 @@ def read_failures(
             slices=tuple(_slices(*own[2:]) for own in facts),
             marks=marks,
             counts=counts,
-            accuracy=_accuracy(benchmark, rater, ids),
+            accuracy=_accuracy(benchmark, rater, ids, {own[1] for own in facts}),
             judges=coded_by,
         ),
         rater,
@@ -230,13 +232,18 @@ def majority(votes: NDArray[np.int64]) -> Marks:
     return np.where(difference == 0, UNKNOWN, np.where(difference > 0, PRESENT, ABSENT)).astype(np.int8)
 
 
-def _accuracy(benchmark: Benchmark, rater: Rater | None, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of positive criteria that ``rater`` found met, of each response that they answered whole."""
+def _accuracy(
+    benchmark: Benchmark, rater: Rater | None, ids: NDArray[np.int64], candidates: Collection[str]
+) -> NDArray[np.float64]:
+    """The Rubric Accuracy of each response by ``rater``, as scores count it; NaN where it has none."""
     shares = np.full(len(ids), np.nan)
     if rater is None or not len(ids):
         return shares
-    hits = count_hits(positive_pairs(benchmark), rater.ratings()).only_complete().of(ids)
-    shares[np.searchsorted(ids, hits.response)] = hits.hits / hits.n_criteria
+    sheet = read_sheet(benchmark, rater, named=candidates)
+    grid = grid_of(sheet, [Slice("overall")], DEFAULT_RULES)
+    hits, n_positive = grid.hits[0], grid.n_positive[0]
+    known = grid.has_hits[0] & (n_positive > 0) & np.isin(sheet.response_ids, ids)
+    shares[np.searchsorted(ids, sheet.response_ids[known])] = hits[known] / n_positive[known]
     return shares
 
 

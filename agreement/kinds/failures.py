@@ -208,7 +208,9 @@ def methods(report: Report) -> list[str]:
         "Agreement on each code treats it as present or absent in each response that both raters coded; alpha is over "
         "all physicians (Krippendorff 2011).",
         f"Coverage is low where fewer than {facts['below']}% of the positive criteria of a response are met, by the "
-        f"decisions of {facts['graded_by']}. Risk "
+        f"decisions of {facts['graded_by']}, counted as in scores: faulty criteria do not count, verdicts that are "
+        "invalid or missing count against the candidate, and responses that a physician has not answered whole are "
+        "left out. Risk "
         "and odds ratios compare the rate of a code there with that among the other responses, with intervals on the "
         "scale of logarithms over cases."
         if facts["graded_by"]

@@ -23,9 +23,11 @@ from agreement.reports.stored import table_of
 from agreement.writers.headings import heading_of
 from annotation.codes.batches import CodingTerms, make_coding_batch
 from annotation.codes.rulings import request_code_rulings, rule_on_codes
-from annotation.models import CodeRuling, Physician
+from annotation.models import Adjudication, CodeRuling, Physician, Ruling
+from rubrics.models import Rubric
+from scoring.models import Judge
 from tests.annotation.codes.coding_world import CodingWorld, build_coding
-from tests.factories import decide, make_batch
+from tests.factories import JudgeFactory, JudgeRunFactory, VerdictFactory, decide, make_batch
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 CODES = ("wrong-dose", "overconfidence", "unsafe-advice")
@@ -213,6 +215,38 @@ def test_low_coverage_against_the_others_is_that_of_scipy(coded: Coded) -> None:
         *("Responses with low coverage", "Other responses", "Marked, low coverage", "Marked, other responses"),
         *("Rate, low coverage", "Rate, other responses"),
     ]
+
+
+def test_coverage_counts_faulty_criteria_and_missing_verdicts_as_scores_do() -> None:
+    """Alpha has 1 of 3 met, one verdict invalid, and beta 2 of 2 beside a faulty criterion."""
+    world = build_coding(cases="a")
+    for name in ("a alpha", "a beta"):
+        world.say(name, ["wrong-dose"], ["wrong-dose"])
+    judge = JudgeFactory(benchmark=world.benchmark, name="strict", kind=Judge.Kind.IMPORTED)
+    run, now = JudgeRunFactory(judge=judge, imported=True, expected=6), timezone.now()
+    rubric = Rubric.objects.get(case__benchmark=world.benchmark)
+    criteria = list(rubric.items.order_by("position").values_list("criterion", flat=True))
+    outcomes = {"a alpha": ("met", "not_met", "invalid"), "a beta": ("met", "met", "not_met")}
+    for name, given in outcomes.items():
+        for criterion, outcome in zip(criteria, given, strict=True):
+            VerdictFactory(run=run, response=world.responses[name], criterion_id=criterion, outcome=outcome)
+    times = {"created_at": now}
+    adjudication = Adjudication.objects.create(
+        response=world.responses["a beta"],
+        rubric=rubric,
+        group=world.groups[0],
+        criteria=[criteria[2]],
+        agreement=0.5,
+        adjudicator=world.admin,
+        status="done",
+        finished_at=now,
+        **times,
+    )
+    ruling = {"outcome": "faulty", "reason": "Two readings.", "final_at": now, "updated_at": now}
+    Ruling.objects.create(adjudication=adjudication, criterion_id=criteria[2], **ruling, **times)
+    report = report_of(world, counted="final", graded_by="strict", below=70)
+    row = row_of(report, "failures_coverage", code="wrong-dose")
+    assert (row["n_covered_little"], row["n_others"]) == (1, 1)
 
 
 def test_the_page_its_files_and_the_command_have_the_figures(
