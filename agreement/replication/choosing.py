@@ -29,7 +29,7 @@ from agreement.replication import gaps
 from agreement.replication.gaps import Gap, Lacking
 from agreement.replication.manifest import Artefact
 from agreement.reports.parameters import WrongParameters, checked_k
-from agreement.scoreboard.case_sets import named_slices
+from agreement.scoreboard.case_sets import FIRST, named_slices
 from agreement.scoreboard.consensus import has_consensus_criteria
 from agreement.selectors.rater_choices import judge_choices, physician_candidates
 from annotation.contributions.counted_work import people_behind
@@ -566,13 +566,15 @@ def composition(choices: Choices) -> list[Parameters]:
 
 
 def composition_cross(choices: Choices) -> list[Parameters]:
-    """Cases by specialty and difficulty, each by its first label; `Lacking` where cases have no such labels."""
+    """Cases by specialty and difficulty, each by its first label; `Lacking` where no case has both."""
     composition(choices)
     dimensions = choices.dimensions
-    row = next((name for name in ("specialty_group", "specialty") if name in dimensions), "")
-    if not row or "difficulty" not in dimensions:
-        raise Lacking(gaps.TAGS.about(Phrase("No case has both a specialty and a difficulty.")))
-    return [{"row": f"{row}_first", "column": "difficulty"}]
+    for name in ("specialty_group", "specialty"):
+        if name in dimensions and "difficulty" in dimensions:
+            has_row = dimensions[name].first_incidence.any(axis=1)
+            if (has_row & (dimensions["difficulty"].sizes > 0)).any():
+                return [{"row": f"{name}{FIRST}", "column": "difficulty"}]
+    raise Lacking(gaps.TAGS.about(Phrase("No case has both a specialty and a difficulty.")))
 
 
 def cohort(choices: Choices) -> list[Parameters]:

@@ -10,6 +10,7 @@ from agreement.models import Replication, Report
 from agreement.replication import choosing
 from agreement.replication.choosing import Choices, Options
 from agreement.replication.summary import Summary
+from rubrics.models import Case
 from tests.agreement.replication.made import made, plan
 from tests.agreement.study import Study, coin, make_study
 
@@ -143,3 +144,29 @@ def test_the_threshold_is_named_where_a_table_depends_on_it(two_groups: Study) -
     # Both reports have a k: that of costs stores 1, whatever it is, beside rubric scores.
     assert "Threshold k" not in facts("healthbench", "overall", "cost-performance")
     assert facts("clinconsensus", "overall", "graders")["Threshold k"] == "10"
+
+
+def test_cases_are_crossed_where_one_has_both_labels() -> None:
+    benchmark = make_study(cases=3, points=(1,), candidates=("one",)).benchmark
+    first, second, _third = benchmark.cases.order_by("pk")
+
+    def crossed() -> str:
+        outcome = plan(benchmark, "clinconsensus")["composition-cross"]
+        if outcome.state == "lacks data":
+            assert outcome.missing == ["No case has both a specialty and a difficulty."]
+            return ""
+        (given,) = choosing.composition_cross(Choices(benchmark, Options()))
+        assert given["column"] == "difficulty"
+        return str(given["row"])
+
+    assert crossed() == ""  # no specialty at all
+    Case.objects.filter(pk=first.pk).update(tags=["specialty:urology"], difficulty="")
+    assert crossed() == ""  # a specialty here, a difficulty there
+    Case.objects.filter(pk=second.pk).update(tags=["specialty:surgery"])
+    assert crossed() == "specialty_first"
+    benchmark.maps = {"specialty": {"urology": "Surgical"}}
+    benchmark.save()
+    assert crossed() == "specialty_first"  # no case of a group has a difficulty
+    benchmark.maps = {"specialty": {"surgery": "Surgical"}}
+    benchmark.save()
+    assert crossed() == "specialty_group_first"
