@@ -27,6 +27,8 @@ from scoring.runs.selectors import level_runs
 from scoring.selectors.raters import Rater, groups_of_consensus, resolve_rater
 
 # Kinds with the readings of a judge of levels.
+# Kinds with responses that nobody has graded: their lengths, or their costs.
+CONTENT_KINDS = (Report.Kind.MODES, Report.Kind.FRONTIER)
 LEVEL_KINDS = (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS, Report.Kind.ACUITY_UNCERTAINTY)
 
 
@@ -54,6 +56,7 @@ class RestsOn:
     coding_judges: tuple[str, ...] = ()  # whose codes count
     attributes: bool = False  # of candidates, beside what raters decided
     drafting: bool = False  # suggestions; nothing else is then counted but published rubrics
+    content: bool = False  # cases and responses, beside what raters decided
     composition: bool = False  # cases and responses; nothing else is then counted but published rubrics and labels
     cohort: bool = False  # applications, licences, members and who took part; nothing else is then counted
 
@@ -236,6 +239,17 @@ _CONTENT = """
             WHERE c.benchmark_id = %(benchmark)s AND r.created_at > %(since)s)
 """
 
+# Whether a map of labels is another one than then.
+_MAPS = """
+    SELECT count(*) FROM rubrics_benchmark b
+    JOIN LATERAL (
+        SELECT e.maps FROM rubrics_benchmarkevent e
+        WHERE e.pgh_obj_id = b.id AND e.pgh_created_at <= %(since)s AND e.maps IS NOT NULL
+        ORDER BY e.pgh_id DESC LIMIT 1
+    ) AS earlier ON earlier.maps IS DISTINCT FROM b.maps
+    WHERE b.id = %(benchmark)s
+"""
+
 # Applications that were received, reviewed or admitted since, licences checked, members, qualifications that ended, and
 # physicians who took part for the first time. Profiles are not dated.
 _COHORT = f"""
@@ -295,12 +309,14 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         yield _published(given)
         yield from _label_changes(given)
         return
-    if rests.composition:
+    if rests.content or rests.composition:
         cases, responses = _counts(_CONTENT, given)
         yield _change("cases_added", cases, ngettext("%(n)s case added", "%(n)s cases added", cases))
         in_words = ngettext("%(n)s response added", "%(n)s responses added", responses)
         yield _change("responses_added", responses, in_words)
+    if rests.composition:
         yield _published(given)
+        yield _mapped(given)
         yield from _label_changes(given)
         return
     if rests.cohort:
@@ -345,15 +361,20 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     yield _change("responses_read", read, by_physicians)
     (readings,) = _counts(_READINGS, given) if rests.readings else (0,)
     yield _change("readings", readings, ngettext("%(n)s reading imported", "%(n)s readings imported", readings))
-    (mapped,) = _counts(_SOURCE_LABELS, given) if rests.readings else (0,)
-    in_words = ngettext("source label mapped for %(n)s case", "source labels mapped for %(n)s cases", mapped)
-    yield _change("source_labels", mapped, in_words)
+    if rests.readings:
+        yield _mapped(given)
     yield from _label_changes(given)
 
 
 def _published(given: Mapping[str, Any]) -> Change:
     (rubrics,) = _counts(_RUBRICS, given)
     return _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+
+
+def _mapped(given: Mapping[str, Any]) -> Change:
+    (mapped,) = _counts(_SOURCE_LABELS, given)
+    in_words = ngettext("source label mapped for %(n)s case", "source labels mapped for %(n)s cases", mapped)
+    return _change("source_labels", mapped, in_words)
 
 
 def _cohort_changes(given: Mapping[str, Any]) -> Iterator[Change]:
@@ -379,6 +400,8 @@ def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
     taken_back = ngettext("%(n)s excluded case included again", "%(n)s excluded cases included again", restored)
     yield _change("cases_taken_back", restored, taken_back)
     yield _change("labels", labels, ngettext("labels changed for %(n)s case", "labels changed for %(n)s cases", labels))
+    (maps,) = _counts(_MAPS, given)
+    yield _change("maps", maps, _("the maps of labels changed"))
 
 
 def _change(what: str, n: int, words: str) -> Change:
@@ -421,6 +444,7 @@ def _rests_on(report: Report) -> RestsOn:
         failures=report.kind == Report.Kind.FAILURES,
         coding_judges=tuple(coding_judges(report.parameters)) if report.kind == Report.Kind.FAILURES else (),
         attributes=report.kind == Report.Kind.FRONTIER,
+        content=report.kind in CONTENT_KINDS,
     )
 
 
@@ -498,6 +522,12 @@ _LAST = f"""
     SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_caselabelsevent e
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
     UNION ALL
+    SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_benchmarkevent e
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_obj_id = %(benchmark)s AND e.maps IS DISTINCT FROM (
+        SELECT f.maps FROM rubrics_benchmarkevent f
+        WHERE f.pgh_obj_id = e.pgh_obj_id AND f.pgh_id < e.pgh_id ORDER BY f.pgh_id DESC LIMIT 1
+    )
+    UNION ALL
     SELECT 'attributes', '', max(e.pgh_created_at) FROM rubrics_candidateattributesevent e
     JOIN rubrics_candidate c ON c.id = e.candidate_id
     WHERE e.pgh_created_at > %(since)s AND c.benchmark_id = %(benchmark)s
@@ -542,6 +572,9 @@ _LAST = f"""
     UNION ALL
     SELECT 'composition', '', max(r.created_at) FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
     WHERE r.created_at > %(since)s AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'composition', '', max(i.created_at) FROM rubrics_acuityimport i
+    WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
     UNION ALL
     SELECT 'cohort', '', max(e.pgh_created_at) FROM annotation_applicationevent e
     WHERE e.pgh_created_at > %(since)s AND e.benchmark_id = %(benchmark)s

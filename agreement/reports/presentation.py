@@ -19,7 +19,7 @@ from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import files
-from agreement.reports.changes import LEVEL_KINDS, last_changes
+from agreement.reports.changes import CONTENT_KINDS, LEVEL_KINDS, last_changes
 from agreement.reports.figures import figures_of, inline
 from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
@@ -153,8 +153,9 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
         return [{"rater": "", "kind": "composition", "judge": ""}]
     if report.kind == Report.Kind.COHORT:  # applications, licences, members, and who has taken part
         return [{"rater": "", "kind": "cohort", "judge": ""}]
-    if report.kind == Report.Kind.FRONTIER:  # what is known of candidates, beside the decisions
-        return [*raters, {"rater": "", "kind": "attributes", "judge": ""}]
+    if report.kind in CONTENT_KINDS:  # responses, and what is known of candidates, beside the decisions
+        others = ("composition", "attributes") if report.kind == Report.Kind.FRONTIER else ("composition",)
+        return [*raters, *({"rater": "", "kind": kind, "judge": ""} for kind in others)]
     if report.kind in (Report.Kind.ALTERNATIVE, Report.Kind.META_EVAL):  # their tables of raters have only judges
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []

@@ -99,7 +99,7 @@ class TrailKind:
 _GROUP, _BATCH = ("group__benchmark",), ("batch__group__benchmark",)
 _WORK = "assignment__batch__group__benchmark"
 OF_BENCHMARKS: tuple[TrailKind, ...] = (
-    TrailKind("rubrics.BenchmarkEvent", "settings", _("Settings"), ("pgh_obj",), ("second_step_from",), ("pgh_obj",)),
+    TrailKind("rubrics.BenchmarkEvent", "settings", _("Settings"), ("pgh_obj",), ("second_step_from", "maps"), ("pgh_obj",)),
     TrailKind("rubrics.BenchmarkRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind("rubrics.AuthoringRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind(
@@ -512,6 +512,7 @@ FIELDS: dict[str, _StrPromise] = {
     "revoked_at": _("revoked"),
     "revoked_by": _("revoked by"),
     "second_step_from": _("second step required from"),
+    "maps": _("maps of labels"),
     "accepted_at": _("accepted"),
     "withdrawn_at": _("withdrawn"),
     "difficulty": _("difficulty"),

@@ -31,7 +31,7 @@ from annotation.models import (
 from annotation.services import adjudications
 from annotation.services.undo import undo_finish
 from rubrics.codes.services import adopt_starter
-from rubrics.models import Candidate, Case, CodeBook, Response
+from rubrics.models import Benchmark, Candidate, Case, CodeBook, Response
 from rubrics.services import set_attributes
 from rubrics.services.attribute_values import AttributeValues
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
@@ -365,6 +365,34 @@ def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypat
     assert (freshness.fresh, [change.what for change in freshness.changes]) == (None, ["decisions_changed"])
     monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 99)
     assert freshness_of(report).fresh is False
+
+
+def test_of_a_very_large_study_a_changed_map_of_labels_is_on_record(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = [ask(study, kind) for kind in ("scores", "agreement")]
+    monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 1)
+    assert [freshness_of(report).fresh for report in reports] == [True, True]
+    Benchmark.objects.update(maps={"cluster": {"cluster:a": "Hedging"}})
+    for report in reports:
+        freshness = freshness_of(report)
+        assert (freshness.fresh, [change.what for change in freshness.changes]) == (None, ["maps"])
+        assert flagged(client, report)
+    again = ask(study)
+    assert freshness_of(again).fresh
+    assert not flagged(client, again)
+
+
+def test_new_responses_make_a_report_on_cost_and_quality_stale_and_none_on_agreement(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = {kind: ask(study, kind) for kind in ("frontier", "agreement")}
+    monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 1)
+    response = study.responses()[0]
+    ResponseFactory(case=response.case, candidate=response.candidate, sample=7)
+    assert {kind: flagged(client, report) for kind, report in reports.items()} == {"frontier": True, "agreement": False}
+    assert [change.what for change in freshness_of(reports["frontier"]).changes] == ["responses_added"]
+    assert freshness_of(reports["agreement"]).fresh
 
 
 def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
