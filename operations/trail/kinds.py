@@ -99,7 +99,9 @@ class TrailKind:
 _GROUP, _BATCH = ("group__benchmark",), ("batch__group__benchmark",)
 _WORK = "assignment__batch__group__benchmark"
 OF_BENCHMARKS: tuple[TrailKind, ...] = (
-    TrailKind("rubrics.BenchmarkEvent", "settings", _("Settings"), ("pgh_obj",), ("second_step_from", "maps"), ("pgh_obj",)),
+    TrailKind(
+        "rubrics.BenchmarkEvent", "settings", _("Settings"), ("pgh_obj",), ("second_step_from", "maps"), ("pgh_obj",)
+    ),
     TrailKind("rubrics.BenchmarkRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind("rubrics.AuthoringRoleEvent", "roles", _("Role"), ("user",), ("role", "active"), ("benchmark",)),
     TrailKind(
