@@ -221,10 +221,14 @@ def _percentile_row(row: Row, physicians: Iterable[Row]) -> Row:
 
 
 def _weighted_row(labels: LabelFile, judge: JudgeFile, rows: Sequence[Row], rule: IntervalRule) -> Row:
-    """The mean of the themes' figures, each by its number of pairs; the weights stay as they are in its interval."""
-    used = [place for place, row in enumerate(rows) if row["f1_balanced"] is not None]
+    """The mean of the themes' figures, each by its number of pairs; the weights stay as they are in its interval.
+
+    Items without a theme are in no theme, and count in none of it.
+    """
+    themes = [place for place, row in enumerate(rows) if row["theme"] != NO_THEME]
+    used = [place for place in themes if rows[place]["f1_balanced"] is not None]
     n_pairs = sum(rows[place]["n_pairs"] for place in used)
-    ceilings = [row for row in rows if row["ceiling"] is not None]
+    ceilings = [rows[place] for place in themes if rows[place]["ceiling"] is not None]
     n_ceiling = sum(row["n_ceiling"] for row in ceilings)
     figure: Figure = Undefined(Reason.NO_PAIRS())
     if used:
@@ -248,7 +252,7 @@ def _weighted_row(labels: LabelFile, judge: JudgeFile, rows: Sequence[Row], rule
         "n_ceiling": n_ceiling,
         "n_invalid": sum(rows[place]["n_invalid"] for place in used),
         "note": joined(
-            labelled("mf1", figure.note) if figure.note else "", Reason.THEMES_UNDEFINED.counted(len(rows) - len(used))
+            labelled("mf1", figure.note) if figure.note else "", Reason.THEMES_UNDEFINED.counted(len(themes) - len(used))
         ),
     }
 
@@ -256,9 +260,10 @@ def _weighted_row(labels: LabelFile, judge: JudgeFile, rows: Sequence[Row], rule
 def _weighted_percentile(rows: Sequence[Row], percentiles: Sequence[Row]) -> Row:
     """The means and percentiles of the themes, each by the judge's pairs in its theme."""
     weights = {row["theme"]: row["n_pairs"] for row in rows}
-    used = [row for row in percentiles if row["theme"] != ALL and row["percentile"] is not None]
+    themes = [row for row in percentiles if row["theme"] not in (ALL, NO_THEME)]
+    used = [row for row in themes if row["percentile"] is not None]
     total = sum(weights[row["theme"]] for row in used)
-    left_out = len(percentiles) - 1 - len(used)
+    left_out = len(themes) - len(used)
 
     def mean(name: str) -> float | None:
         return sum(row[name] * weights[row["theme"]] for row in used) / total if total else None

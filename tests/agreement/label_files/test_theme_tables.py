@@ -55,8 +55,8 @@ def test_a_map_names_the_themes_and_the_names_of_clusters_do_where_it_is_silent(
     assert [(row["theme"], row["n_pairs"]) for row in tables["themes"]] == [
         *(("all", "8"), ("hedging", "4"), ("mine", "2"), ("no theme", "2"), ("weighted", "4"))
     ]
-    # The judge gives one answer alone in the last two themes, so that they have no balanced F1.
-    assert tables["themes"][-1]["note"].endswith("; 2 themes excluded: undefined")
+    # The judge gives one answer alone in “mine”, so that it has no balanced F1; “no theme” is none.
+    assert tables["themes"][-1]["note"].endswith("; 1 theme excluded: undefined")
     # In hedging the judge and both physicians agree throughout: the judge is equal to both, 100 · (0 + 2/2) / 2.
     hedging = tables["percentiles"][1]
     assert (hedging["f1_balanced"], hedging["percentile"], hedging["n_physicians"]) == ("1.0", "50.0", "2")

@@ -52,7 +52,7 @@ def plan(benchmark: Benchmark, paper: str, options: Options | None = None) -> di
     return _of(benchmark, paper, list(planned(PAPERS[paper], choices)))
 
 
-def made(benchmark: Benchmark, paper: str, *keys: str, options: Options | None = None) -> dict[str, Made]:
+def make_artefacts(benchmark: Benchmark, paper: str, *keys: str, options: Options | None = None) -> dict[str, Made]:
     """Some artefacts of a paper as they are made."""
     artefacts = tuple(artefact for artefact in PAPERS[paper].artefacts if artefact.key in keys)
     part = replace(PAPERS[paper], artefacts=artefacts)

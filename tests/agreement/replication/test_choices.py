@@ -11,7 +11,7 @@ from agreement.replication import choosing
 from agreement.replication.choosing import Choices, Options
 from agreement.replication.summary import Summary
 from rubrics.models import Case
-from tests.agreement.replication.made import made, plan
+from tests.agreement.replication.made import make_artefacts, plan
 from tests.agreement.study import Study, coin, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -93,11 +93,11 @@ def test_a_judge_with_a_small_run_takes_no_pairs_from_the_others(
     judged_in_part(monkeypatch, two_groups, "half", 5)
     judged_in_part(monkeypatch, two_groups, "small", 4)
     planned = plan(two_groups.benchmark, "clinconsensus")["fidelity-judges"]
-    outcome = made(two_groups.benchmark, "clinconsensus", "fidelity-judges")["fidelity-judges"]
+    outcome = make_artefacts(two_groups.benchmark, "clinconsensus", "fidelity-judges")["fidelity-judges"]
     assert {row["judge"]: row["n_pairs"] for row in outcome.rows} == {"J": 10, "K": 10, "half": 10}
     left_out = (
-        "Judges are compared on the responses that all of them were to judge; left out, because fewer than half of "
-        "these would remain with them: small."
+        "Judges are compared on the responses that all of them were to judge. Fewer than half would remain with "
+        "these judges, which are left out: small."
     )
     assert outcome.missing[0] == planned.missing[0] == left_out
     assert outcome.state == planned.state == "in part"
@@ -137,7 +137,7 @@ def test_the_threshold_is_named_where_a_table_depends_on_it(two_groups: Study) -
     benchmark = two_groups.benchmark
 
     def facts(paper: str, *keys: str) -> dict[str, str]:
-        statuses = [outcome.status for outcome in made(benchmark, paper, *keys).values()]
+        statuses = [outcome.status for outcome in make_artefacts(benchmark, paper, *keys).values()]
         replication = Replication(benchmark=benchmark, paper=paper, options=Options().as_json())
         return {fact.label: fact.text for fact in Summary(replication, statuses).facts}
 

@@ -21,7 +21,7 @@ from agreement.replication.manifest import Need
 from agreement.replication.papers import PAPERS
 from annotation.contributions.credentials import OTHER, UNSAID, merged
 from rubrics.models import CandidateAttributes, Criterion, Response, Rubric, RubricItem
-from tests.agreement.replication.made import made, slice_by
+from tests.agreement.replication.made import make_artefacts, slice_by
 from tests.agreement.replication.made import plan as plan_of
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
@@ -157,7 +157,7 @@ def test_criteria_are_by_level_and_axis(tags: list[str], state: str, missing: li
     RubricItem.objects.create(rubric=rubric, criterion=criterion, position=1, points=1, tags=tags)
     Rubric.objects.filter(pk=rubric.pk).update(status="published", published_at=timezone.now())
     planned = plan_of(benchmark, "healthbench")["composition-criteria"]
-    outcome = made(benchmark, "healthbench", "composition-criteria")["composition-criteria"]
+    outcome = make_artefacts(benchmark, "healthbench", "composition-criteria")["composition-criteria"]
     assert (outcome.state, outcome.missing) == (state, missing)
     assert (planned.state, planned.missing) == ("can be made" if state == "made" else state, missing)
     assert {row["dimension"] for row in outcome.rows} <= {"axis", "level"}
@@ -171,7 +171,7 @@ def test_languages_need_a_language() -> None:
         benchmark.cases.update(language=language)
         for outcomes in (
             plan_of(benchmark, "healthbench"),
-            made(benchmark, "healthbench", "composition-languages"),
+            make_artefacts(benchmark, "healthbench", "composition-languages"),
         ):
             assert outcomes["composition-languages"].missing == missing
             assert (outcomes["composition-languages"].state == "in part") == bool(missing)
@@ -185,12 +185,12 @@ def test_the_hardest_cases_are_those_of_that_rule() -> None:
     slice_by(NamedSlice.Rule.FILTER, study.benchmark, "hard", 5)
     slice_by(NamedSlice.Rule.ABOVE_ZERO, study.benchmark, "some", 6)
     keys = ("hard", "hard-axes")
-    for outcomes in (plan_of(study.benchmark, "healthbench"), made(study.benchmark, "healthbench", *keys)):
+    for outcomes in (plan_of(study.benchmark, "healthbench"), make_artefacts(study.benchmark, "healthbench", *keys)):
         for key in keys:
             assert outcomes[key].state == "lacks data"
             assert outcomes[key].missing == ["There is no named slice of the hardest cases."]
     slice_by(NamedSlice.Rule.HARD, study.benchmark, "hardest", 10)
-    outcomes = made(study.benchmark, "healthbench", *keys)
+    outcomes = make_artefacts(study.benchmark, "healthbench", *keys)
     assert {row["slice"] for row in outcomes["hard"].rows} == {"subset:hardest"}
     assert {row["slice"] for row in outcomes["hard-axes"].rows} == {"subset_axis:hardest/accuracy"}
     assert outcomes["hard"].status.reports == outcomes["hard-axes"].status.reports
@@ -291,16 +291,18 @@ def test_models_without_a_release_date_or_a_cost_are_counted() -> None:
         ResponseFactory(case=case, candidate=physician)
     study.judge("J", coin(1, "met", "not_met"))
     keys = ("over-time", "cost-performance")
-    assert {outcome.state for outcome in made(study.benchmark, "healthbench", "over-time").values()} == {"lacks data"}
+    assert {outcome.state for outcome in make_artefacts(study.benchmark, "healthbench", "over-time").values()} == {
+        "lacks data"
+    }
     attributes = {"price_in": 1, "price_out": 2, "currency": "USD", "price_date": "2025-06-01"}
     Response.objects.filter(candidate__benchmark=study.benchmark).update(metadata={"tokens_in": 100, "tokens_out": 50})
     for n, candidate in enumerate(study.candidates[:2], start=1):
         CandidateAttributes.objects.create(candidate=candidate, release_date=f"2025-0{n}-01", **attributes)
-    outcomes = made(study.benchmark, "healthbench", *keys)
+    outcomes = make_artefacts(study.benchmark, "healthbench", *keys)
     assert {outcome.state for outcome in outcomes.values()} == {"in part"}
     assert outcomes["over-time"].missing == ["1 of 3 candidates have no release date."]
     assert "1 of 3 candidates have no cost." in outcomes["cost-performance"].missing
     CandidateAttributes.objects.create(candidate=study.candidates[2], release_date="2025-03-01", **attributes)
-    outcomes = made(study.benchmark, "healthbench", *keys)
+    outcomes = make_artefacts(study.benchmark, "healthbench", *keys)
     assert outcomes["over-time"].state == "made"
     assert not any("candidates have no" in what for outcome in outcomes.values() for what in outcome.missing)

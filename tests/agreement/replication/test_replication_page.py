@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import Notification
 from agreement import tasks
 from agreement.models import Replication, Report
-from agreement.replication import services
+from agreement.replication import published, services
 from agreement.replication.choosing import Options
 from agreement.replication.papers import PAPERS
 from annotation.models import Decision
@@ -264,3 +264,14 @@ def test_the_api_takes_values_as_a_file_has_them(study: Study) -> None:
     for wrong in (True, None, [1], "1" * 65):
         assert post(wrong)[0] == 400
     assert post("much")[0] == 422
+
+
+def test_a_published_value_of_several_rows_says_so(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in(study.admin)
+    file = SimpleUploadedFile("published.csv", b"artefact,row,column,value\noverall,alpha,rubric_accuracy,50\n")
+    client.post(address(study, "?paper=clinconsensus"), {"published": file})
+    tasks.run_replication.run(Replication.objects.get().pk)
+    monkeypatch.setattr(published, "row_name", lambda _artefact, _row: "alpha")
+    page = client.get(address(study, "?paper=clinconsensus")).content.decode()
+    assert "several such rows" in page
+    assert "no such row" not in page

@@ -10,7 +10,7 @@ from agreement.replication.papers import PAPERS
 from agreement.replication.published import PublishedValue, compared, row_name
 from agreement.reports.tables import Row, Table
 from rubrics.models import Candidate
-from tests.agreement.replication.made import made
+from tests.agreement.replication.made import make_artefacts
 from tests.agreement.study import Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory
 
@@ -36,15 +36,15 @@ def with_two_physicians() -> Study:
     return study
 
 
-def test_rows_of_several_physicians_are_told_apart() -> None:
-    outcomes = made(with_two_physicians().benchmark, "healthbench", "physicians-overall", "physicians-paired")
+def test_rows_of_several_physicians_have_names_of_their_own() -> None:
+    outcomes = make_artefacts(with_two_physicians().benchmark, "healthbench", "physicians-overall", "physicians-paired")
     for key, outcome in outcomes.items():
         assert {row["candidate"] for row in outcome.rows} == {"Li", "Wang"}, key
         assert twice(outcome.names) == [], key
     assert "Li / unaided /  /" in outcomes["physicians-overall"].names
 
 
-def test_rows_of_slices_sizes_and_sources_are_told_apart() -> None:
+def test_rows_of_slices_sizes_and_sources_have_names_of_their_own() -> None:
     for paper, key, first, other in (
         ("healthbench", "meta-each-physician", {"slice": "all"}, {"slice": "cluster:hedging"}),
         ("clinconsensus", "distribution", {"n_criteria": 9}, {"n_criteria": 12}),
