@@ -480,26 +480,26 @@ def judges_together(choices: Choices) -> list[Parameters]:
 
 def judges_left_out(choices: Choices) -> list[Gap]:
     """The judges that are not in that report, and on how few responses two judges are compared."""
-    together, found = choices.together, []
+    together, omissions = choices.together, []
     if together.apart:
         what = Phrase(
-            "Judges are compared on the responses that all of them were to judge; left out, because fewer than half of "
-            "these would remain with them: %(names)s.",
+            "Judges are compared on the responses that all of them were to judge. Fewer than half would remain with "
+            "these judges, which are left out: %(names)s.",
             names=", ".join(together.apart),
         )
-        found.append(gaps.NOT_IN_COMMON.about(what))
+        omissions.append(gaps.NOT_IN_COMMON.about(what))
     if together.too_many:
         names = ", ".join(together.too_many)
         what = Phrase("A report compares at most %(n)s judges; left out: %(names)s.", n=MAX_JUDGES, names=names)
-        found.append(gaps.MANY_GRADERS.about(what))
+        omissions.append(gaps.MANY_GRADERS.about(what))
     if together.n_common < MIN_IN_COMMON * together.n_most:
         what = Phrase(
             "Of the responses that both groups decided, the judges have only %(n)s of %(all)s in common.",
             n=together.n_common,
             all=together.n_most,
         )
-        found.append(gaps.NOT_IN_COMMON.about(what))
-    return found
+        omissions.append(gaps.NOT_IN_COMMON.about(what))
+    return omissions
 
 
 def _together(choices: Choices) -> Together:

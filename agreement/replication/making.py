@@ -233,8 +233,8 @@ def _foreseen(artefact: Artefact, choices: Choices) -> Foreseen:
     refused: list[Gap] = []
     for given in parameters:
         # Nothing is refused because of the other raters that a report of scores chooses itself; each takes queries.
-        asked = {"also": [], **given} if artefact.kind == Report.Kind.SCORES else given
-        refusal = choices.refusal(artefact.kind, asked)
+        named = {"also": [], **given} if artefact.kind == Report.Kind.SCORES else given
+        refusal = choices.refusal(artefact.kind, named)
         if refusal is None:
             return Foreseen(refused=tuple(refused))
         refused.append(refusal)
