@@ -228,7 +228,9 @@ def family_rows(rows: Sequence[Row]) -> list[Row]:
         family_row: Row = dict.fromkeys(FAMILY_COLUMNS)
         family_row |= {"family": family, "n_candidates": len(own), "measure": own[0]["measure"], "note": ""}
         family_row |= {"first_date": dates[0] if dates else None, "last_date": dates[-1] if dates else None}
-        family_row["n_frontier"] = sum(bool(each["frontier"]) for each in own)
+        # Unknown where the frontier is: without costs, or in several currencies.
+        marks = [each["frontier"] for each in own if each["frontier"] is not None]
+        family_row["n_frontier"] = sum(map(bool, marks)) if marks else None
         if best:
             family_row |= {"best_candidate": best["candidate"], **{name: best[name] for name in ("n_cases", *SCORE)}}
         else:

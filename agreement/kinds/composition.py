@@ -35,7 +35,7 @@ USUAL_ROWS = (
     *(f"{kind}_group{FIRST}" for kind in GROUPED),
     *("theme", *(f"{kind}{FIRST}" for kind in GROUPED), "language", "reference"),
 )
-USUAL_COLUMNS = ("difficulty", "register", f"task_group{FIRST}", f"task{FIRST}", "turns", "language")
+USUAL_COLUMNS = ("difficulty", "register", f"task_group{FIRST}", f"task{FIRST}", "language")
 
 
 class CompositionForm(ReportForm):
