@@ -290,11 +290,9 @@ def test_a_code_that_is_saved_as_the_form_shows_it_makes_no_version(admin: Clien
 
 
 def test_a_code_that_comes_to_a_group_stands_with_it(admin: Client) -> None:
-    grouped = [
-        ONE | {"key": key, "group_en": group} for key, group in [("a", "Safety"), ("b", "Style"), ("c", "Style")]
-    ]
-    send(admin, codes=grouped)
-    new = {name: "New" for name in ("title_en", "definition_en")} | {"key": "d", "group_en": "Safety"}
+    groups = {"a": "Safety", "b": "Style", "c": "Style"}
+    send(admin, codes=[ONE | {"key": key, "group_en": group} for key, group in groups.items()])
+    new = {"key": "d", "title_en": "New", "definition_en": "New", "group_en": "Safety"}
     admin.post("/b/b/codes/new/", new | {"seen": newest().digest})
     assert [code["key"] for code in newest().codes] == ["a", "d", "b", "c"]
     admin.post("/b/b/codes/code/a/", fields_of(admin, "a", group_en="Style"))
