@@ -252,7 +252,8 @@ def _weighted_row(labels: LabelFile, judge: JudgeFile, rows: Sequence[Row], rule
         "n_ceiling": n_ceiling,
         "n_invalid": sum(rows[place]["n_invalid"] for place in used),
         "note": joined(
-            labelled("mf1", figure.note) if figure.note else "", Reason.THEMES_UNDEFINED.counted(len(themes) - len(used))
+            labelled("mf1", figure.note) if figure.note else "",
+            Reason.THEMES_UNDEFINED.counted(len(themes) - len(used)),
         ),
     }
 

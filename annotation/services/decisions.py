@@ -421,7 +421,7 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
 def checked_passages(spans: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """Evidence with its quotes, each passage once; `DomainError` where one does not lie within ``text``."""
     if len(spans) > MAX_PASSAGES:
-        message = _("At most %(most)d passages can be attached.") % {"most": MAX_PASSAGES}
+        message = _("At most %(most)s passages can be attached.") % {"most": MAX_PASSAGES}
         raise DomainError(message, field="evidence")
     evidence: list[dict[str, Any]] = []
     for span in spans:
