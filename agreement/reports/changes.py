@@ -401,7 +401,7 @@ def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
     yield _change("cases_taken_back", restored, taken_back)
     yield _change("labels", labels, ngettext("labels changed for %(n)s case", "labels changed for %(n)s cases", labels))
     (maps,) = _counts(_MAPS, given)
-    yield _change("maps", maps, _("the maps of labels changed"))
+    yield _change("maps", maps, _("the category mapping was changed"))
 
 
 def _change(what: str, n: int, words: str) -> Change:

@@ -514,7 +514,7 @@ FIELDS: dict[str, _StrPromise] = {
     "revoked_at": _("revoked"),
     "revoked_by": _("revoked by"),
     "second_step_from": _("second step required from"),
-    "maps": _("maps of labels"),
+    "maps": _("category mapping"),
     "accepted_at": _("accepted"),
     "withdrawn_at": _("withdrawn"),
     "difficulty": _("difficulty"),
