@@ -337,7 +337,7 @@ def graders_left_out(choices: Choices) -> list[Gap]:
         return []
     names = [name.removeprefix("group:") for name in _other_graders(choices)[MAX_OTHER_RATERS:]]
     what = Phrase(
-        "Ranks are compared with those by at most %(n)s other graders; left out: %(names)s.",
+        "Ranks are compared with those by at most %(n)s other graders; not included: %(names)s.",
         n=MAX_OTHER_RATERS,
         names=", ".join(names),
     )
@@ -484,13 +484,13 @@ def judges_left_out(choices: Choices) -> list[Gap]:
     if together.apart:
         what = Phrase(
             "Judges are compared on the responses that all of them were to judge. Fewer than half would remain with "
-            "these judges, which are left out: %(names)s.",
+            "these judges, which are not included: %(names)s.",
             names=", ".join(together.apart),
         )
         omissions.append(gaps.NOT_IN_COMMON.about(what))
     if together.too_many:
         names = ", ".join(together.too_many)
-        what = Phrase("A report compares at most %(n)s judges; left out: %(names)s.", n=MAX_JUDGES, names=names)
+        what = Phrase("A report compares at most %(n)s judges; not included: %(names)s.", n=MAX_JUDGES, names=names)
         omissions.append(gaps.MANY_GRADERS.about(what))
     if together.n_common < MIN_IN_COMMON * together.n_most:
         what = Phrase(

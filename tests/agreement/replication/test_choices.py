@@ -37,7 +37,7 @@ def test_named_groups_are_compared_first_and_the_rest_up_to_the_most(crowd: Stud
     assert completed["also"] == given["also"]
     assert len(given["also"]) == MAX_OTHER_RATERS
     outcomes = plan(crowd.benchmark, "clinconsensus", options)
-    left_out = "Ranks are compared with those by at most 8 other graders; left out: J8."
+    left_out = "Ranks are compared with those by at most 8 other graders; not included: J8."
     assert outcomes["graders"].state == "in part"
     assert outcomes["graders"].missing[0] == left_out
     assert left_out not in outcomes["overall"].missing
@@ -49,7 +49,7 @@ def test_named_judges_are_compared_before_usual_groups(crowd: Study) -> None:
     assert choosing.graders_left_out(choices) == []
     every_judge = Choices(crowd.benchmark, Options(judges=tuple(f"J{n}" for n in range(1, 9))))
     (gap,) = choosing.graders_left_out(every_judge)
-    assert str(gap.what).endswith("left out: B@checked.")
+    assert str(gap.what).endswith("not included: B@checked.")
 
 
 def test_without_named_raters_the_report_chooses(crowd: Study) -> None:
@@ -97,7 +97,7 @@ def test_a_judge_with_a_small_run_takes_no_pairs_from_the_others(
     assert {row["judge"]: row["n_pairs"] for row in outcome.rows} == {"J": 10, "K": 10, "half": 10}
     left_out = (
         "Judges are compared on the responses that all of them were to judge. Fewer than half would remain with "
-        "these judges, which are left out: small."
+        "these judges, which are not included: small."
     )
     assert outcome.missing[0] == planned.missing[0] == left_out
     assert outcome.state == planned.state == "in part"
@@ -130,7 +130,7 @@ def test_a_report_compares_at_most_so_many_judges(crowd: Study, monkeypatch: pyt
     choices = Choices(crowd.benchmark, Options())
     assert choosing.judges_together(choices)[0]["judges"] == [f"J{n}" for n in range(1, 7)]
     (gap,) = choosing.judges_left_out(choices)
-    assert str(gap.what) == "A report compares at most 6 judges; left out: J7, J8."
+    assert str(gap.what) == "A report compares at most 6 judges; not included: J7, J8."
 
 
 def test_the_threshold_is_named_where_a_table_depends_on_it(two_groups: Study) -> None:
