@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -15,6 +16,8 @@ from releases.content import acuity, acuity_files, code_files, later_decisions
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification import suggestions
 from releases.verification.acuity import check_acuity
+from releases.verification.candidates import check_candidates
+from releases.verification.cases import check_cases
 from releases.verification.citations import check_citations
 from releases.verification.csv_rows import CsvRows
 from releases.verification.failure_codes import check_codes
@@ -106,6 +109,8 @@ def verify_source(source: Source) -> Verified:
     _compare(sums, actual, report)
     release = _json(source, "release.json", names, report)
     rows = _lines(source, names, report)
+    for problem in chain(check_cases(source), check_candidates(source, release)):
+        report.add(problem)
     if any(name.startswith(acuity_files.FOLDER) for name in names):
         faults = check_acuity(source)
         for fault in faults.first:

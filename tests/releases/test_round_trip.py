@@ -11,6 +11,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from releases.verification.cases import check_cases
+from releases.verification.sources import open_source
 from rubrics.models import Benchmark, Case, RubricItem
 from tests.releases.releasing import built, command, imported, jsonl, lines
 from tests.rubrics.imports.files import clinconsensus, healthbench, professional
@@ -150,6 +152,8 @@ def there_and_back(row: dict[str, Any], name: str) -> None:
         first = imported("first", [row], form)
         built(first, Path(root) / "a", reference_answers=True)
         assert lines(Path(root) / "a" / "cases" / name) == [row]
+        if b"\r" not in (Path(root) / "a" / "rubrics.csv").read_bytes():
+            assert list(check_cases(open_source(Path(root) / "a"))) == []
         out = (Path(root) / "a" / "cases" / name).read_bytes()
         second = imported("second", out, form)
         built(second, Path(root) / "b", reference_answers=True)

@@ -9,6 +9,7 @@ import shutil
 import stat
 import zipfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from releases.content.schemas import SCHEMAS
 from releases.verification import verify
 from releases.verification.lines import fault_of
 from releases.verification.sources import Unreadable
+from rubrics.models import CandidateAttributes
 from tests.releases.releasing import built, command, imported, lines
-from tests.rubrics.imports.files import clinconsensus, healthbench
+from tests.releases.study import study_with_secrets
+from tests.rubrics.imports.files import clinconsensus, healthbench, professional
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +119,134 @@ def test_every_change_is_named(release: Path, name: str) -> None:
         command("verify_release", str(release))
     problems = verify(release).problems
     assert any(problem.startswith(message) for problem in problems), problems
+
+
+@pytest.fixture(scope="module")
+def built_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the release of a study lies once a test has made it."""
+    return tmp_path_factory.mktemp("study") / "made"
+
+
+@pytest.fixture
+def study(db: None, built_study: Path, tmp_path: Path) -> Path:
+    """Everything of two professional cases and one more: attributes of a candidate, a response, decisions, verdicts."""
+    if not built_study.exists():
+        benchmark = study_with_secrets().benchmark
+        CandidateAttributes.objects.create(
+            candidate=benchmark.candidates.get(name="some model"), family="Orchid", size_total=235, size_active=22,
+            price_in="0.15", currency="EUR", price_date=date(2025, 6, 1),
+        )  # fmt: skip
+        imported("secret", [professional(1), professional(2)])
+        built(benchmark, built_study, responses=True, decisions=True, verdicts=True, candidates=("some model",))
+    return Path(shutil.copytree(built_study, tmp_path / "made"))
+
+
+def replace(name: str, before: str, after: str) -> Callable[[Path], Any]:
+    """Change a text of a file, its sums, and what release.json and croissant.json say of it."""
+
+    def change(root: Path) -> None:
+        path = root / name
+        text = path.read_text()
+        assert before in text
+        old = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.write_text(text.replace(before, after, 1))
+        croissant = root / "croissant.json"
+        croissant.write_text(croissant.read_text().replace(old, hashlib.sha256(path.read_bytes()).hexdigest()))
+        described = json.loads((root / "release.json").read_text())
+        for entry in described["files"]:
+            content = (root / entry["path"]).read_bytes()
+            entry["sha256"], entry["size"] = hashlib.sha256(content).hexdigest(), len(content)
+        (root / "release.json").write_text(json.dumps(described))
+        reseal(root)
+
+    return change
+
+
+P, H, C = "cases/healthbench_professional.jsonl", "cases/healthbench.jsonl", "cases/clinconsensus.jsonl"
+SAYS_OTHERWISE = f"not what {H} says of this case"
+SEALED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "points": (replace(P, '"points": 7', '"points": 8'), f"{P}, line 1: rubric_items[0].points: {SAYS_OTHERWISE}"),
+    "text": (
+        replace(P, "Invents a guideline.", "Names a guideline."),
+        f"{P}, line 1: rubric_items[1].criterion_text: {SAYS_OTHERWISE}",
+    ),
+    "turn": (replace(P, "30 ml a day.", "90 ml a day."), f"{P}, line 1: conversation: {SAYS_OTHERWISE}"),
+    "answer": (replace(P, "for two days", "for ten days"), f"{P}, line 1: physician_response: {SAYS_OTHERWISE}"),
+    "label": (replace(P, '"consult"', '"writing"'), f"{P}, line 1: use_case: {SAYS_OTHERWISE}"),
+    "id": (replace(P, f"{2:032x}", f"{3:032x}"), f"{P}, line 2: not a case of {H}, or not in its order"),
+    "canary": (replace(P, "canary: made up", "canary: taken"), f"{P}, line 1: canary_string: {SAYS_OTHERWISE}"),
+    "points of the form": (
+        replace(H, '"points": 7', '"points": 8'),
+        f"{H}, line 2: rubrics[0].points: not what rubrics.csv says",
+    ),
+    "points of the table": (
+        replace("rubrics.csv", ",7,", ",8,"),
+        f"{H}, line 2: rubrics[0].points: not what rubrics.csv says",
+    ),
+    "case of the table": (
+        replace("rubrics.csv", "in-it,2,", "other,2,"),
+        f"{H}, line 1: rubrics[1]: not what rubrics.csv says",
+    ),
+    "flat text": (
+        replace(C, "Names a limit of the daily", "Names a volume of the daily"),
+        f"{C}, line 2: rubrics[0]: {SAYS_OTHERWISE}",
+    ),
+    "flat request": (replace(C, "30 ml a day.", "90 ml a day."), f"{C}, line 2: user_request: {SAYS_OTHERWISE}"),
+    "size": (
+        replace("candidates.csv", ",235,22,", ",235,236,"),
+        "candidates.csv, line 2, size_active: The active size is above the total size.",
+    ),
+    "currency": (
+        replace("candidates.csv", ",EUR,", ",euro,"),
+        "candidates.csv, line 2, currency: A currency is three capital letters, such as USD.",
+    ),
+    "date": (replace("candidates.csv", "2025-06-01", "2025-06-31"), "candidates.csv, line 2, price_date: “2025-06-31”"),
+    "too large": (
+        replace("candidates.csv", ",235,", ",999999999.5,"),
+        "candidates.csv, line 2: a value that no candidate can have",
+    ),
+    "heading": (replace("candidates.csv", "size_total", "size"), "candidates.csv: its columns are not those"),
+    "candidate": (
+        replace("candidates.csv", "some model", "other model"),
+        "candidates.csv, line 2: of a candidate that release.json does not name",
+    ),
+    "case of a response": (
+        replace("responses.jsonl", '"in-it"', '"out-of-it"'),
+        "responses.jsonl, line 1: on a case that rubrics.csv",
+    ),
+    "sample": (
+        replace("responses.jsonl", '"sample": 0', '"sample": 1'),
+        "decisions.csv, row 1: on a response that responses.jsonl does not have",
+    ),
+    "criterion": (
+        replace("decisions.csv", "some model,0,1,", "some model,0,9,"),
+        "decisions.csv, row 1: on a criterion that rubrics.csv does not have",
+    ),
+    "candidate of a verdict": (
+        replace("verdicts.csv", "some model", "other model"),
+        "verdicts.csv, row 1: on a response that responses.jsonl",
+    ),
+    "outcome": (replace("verdicts.csv", ",met,", ",maybe,"), "verdicts.csv, row 1: not an outcome"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEALED)
+def test_a_change_with_new_sums_is_refused_where_the_files_contradict_each_other(study: Path, name: str) -> None:
+    change, message = SEALED[name]
+    assert verify(study).problems == []
+    change(study)
+    with pytest.raises(CommandError, match="problem"):
+        command("verify_release", str(study))
+    problems = verify(study).problems
+    assert any(problem.startswith(message) for problem in problems), problems
+    assert not any("SHA256SUMS" in problem or "SHA-256" in problem for problem in problems)
+
+
+@pytest.mark.slow
+def test_the_zip_of_a_study_holds(study: Path, tmp_path: Path) -> None:
+    write_zip(study, tmp_path / "made.zip", top="secret-1.0")
+    assert verify(tmp_path / "made.zip").problems == []
 
 
 def packed(target: Path, entries: list[tuple[zipfile.ZipInfo, bytes]]) -> Path:
