@@ -93,9 +93,8 @@ class NewReviewSerializer(StrictSerializer, serializers.Serializer[Any]):
 
     ``overrule`` takes ``eligible`` and ``reason``, ``decline`` takes ``reason``. ``licence`` takes ``register`` and
     ``confirmed``; the number is that of the application, which never changes. A ``decline`` or ``licence`` that says
-    the same as the newest entry, by the same person, is stored once; a check on another day is one of its own.
-    ``admit`` takes the names of ``group`` and ``role``, and answers with the invitation as adding a
-    member does.
+    the same as the newest entry, by the same person, is stored once; a check is stored again a day later. ``admit``
+    takes the names of ``group`` and ``role``, and answers with the invitation as adding a member does.
     """
 
     step = serializers.ChoiceField(choices=REVIEW_STEPS)

@@ -300,7 +300,7 @@ def _says(review: ApplicationReview, by: User, *, step: str, passed: bool, reaso
 def _is_repeat(check: LicenceCheck, newest: LicenceCheck) -> bool:
     """Whether a form was sent twice: the newest check says the same, by the same person, less than a day before.
 
-    A check on another day is one of its own, also if it says the same.
+    A check on another day is stored, also if it says the same.
     """
     same = all(getattr(check, name) == getattr(newest, name) for name in CHECK_FIELDS)
     return same and check.checked_at - newest.checked_at < timedelta(days=1)
