@@ -179,8 +179,8 @@ def _without_tags(criterion: Record) -> Record:
     return {**criterion, "tags": criterion.get("tags") or []}
 
 
-def _differing_field(one: Record, other: Record) -> str | None:
-    return next((name for name in {**one, **other} if one.get(name, ...) != other.get(name, ...)), None)
+def _differing_field(record: Record, other: Record) -> str | None:
+    return next((name for name in {**record, **other} if record.get(name, ...) != other.get(name, ...)), None)
 
 
 def _turns(turns: Any) -> list[tuple[Any, Any]]:
@@ -218,6 +218,6 @@ def _differing_flat(record: Record, case: Record, rows: Sequence[Row]) -> str:
     *before, last = _turns(case.get("prompt")) or [("", "")]
     context, request = record.get("clinical_context"), record.get("user_request")
     if before:
-        spoken = (f"{clinconsensus.SPEAKERS.get(_text(role), _text(role))}: {_text(words)}" for role, words in before)
-        return "" if (context, request) == ("\n\n".join(spoken), last[1]) else "user_request"
+        turns = (f"{clinconsensus.SPEAKERS.get(_text(role), _text(role))}: {_text(words)}" for role, words in before)
+        return "" if (context, request) == ("\n\n".join(turns), last[1]) else "user_request"
     return "" if last[1] == (f"{context}\n\n{request}" if context else request) else "user_request"
