@@ -36,12 +36,11 @@ def test_who_was_given_a_response_to_code_or_to_rule_on_does_not_write_to_its_ca
     request(world, group=1)
     case = world.responses["a alpha"].case_id
     coders = {world.task("a alpha", 0, place).annotator_id for place in (0, 1)}
-    asked = adjudicator_of(world, 1).pk
+    adjudicator = adjudicator_of(world, 1).pk
     others = set(Membership.objects.filter(group=world.groups[1], role="annotator").values_list("user_id", flat=True))
-    excluded = excluded_writers(
-        mode="unaided", candidate=None, cases=[case], people={*coders, *others, asked, adjudicator_of(world, 0).pk}
-    )
-    assert {user for _case, user in excluded[ExclusionReason.READ]} == {*coders, asked}
+    everybody = {*coders, *others, adjudicator, adjudicator_of(world, 0).pk}
+    excluded = excluded_writers(mode="unaided", candidate=None, cases=[case], people=everybody)
+    assert {user for _case, user in excluded[ExclusionReason.READ]} == {*coders, adjudicator}
 
 
 def test_who_still_has_to_write_to_a_case_is_not_given_a_response_to_it_to_code() -> None:
