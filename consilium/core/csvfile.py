@@ -14,6 +14,15 @@ from typing import Any
 _FORMULA = re.compile(r"'* *[=+\-@\t\r\n＝＋－＠]")
 
 
+class _Rows(io.StringIO):
+    r"""Takes rows that end with ``\r\n`` and ends them with ``\n``: the writer quotes what ends its rows, and so a lone
+    ``\r`` in a cell, which readers take for the end of a line.
+    """
+
+    def write(self, row: str) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
+
+
 def inert(text: str) -> str:
     """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, also after leading blanks.
 
@@ -48,9 +57,9 @@ def beginning(values: Sequence[Any], *, is_text: Sequence[bool]) -> str:
 
     Where thousands of rows share these cells, they are written only once.
     """
-    buffer = io.StringIO()
+    buffer = _Rows()
     cells = [cell(value, is_text=flag) for value, flag in zip(values, is_text, strict=True)]
-    csv.writer(buffer, lineterminator="\n").writerow([*cells, ""])
+    csv.writer(buffer).writerow([*cells, ""])
     return buffer.getvalue()[:-1]
 
 
@@ -63,8 +72,8 @@ def stream_csv(
 ) -> Iterator[str]:
     r"""Yield the file in pieces: a header, then the rows; ``\n`` line ends, minimal quoting."""
     text = [name in text_columns for name in columns]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    buffer = _Rows()
+    writer = csv.writer(buffer)
     writer.writerow(columns)
     for count, row in enumerate(rows, start=1):
         values = [row.get(name) for name in columns] if isinstance(row, Mapping) else row
