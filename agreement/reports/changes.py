@@ -26,9 +26,9 @@ from scoring.models import JudgeRun
 from scoring.runs.selectors import level_runs
 from scoring.selectors.raters import Rater, groups_of_consensus, resolve_rater
 
-# Kinds with the readings of a judge of levels.
 # Kinds with responses that nobody has graded: their lengths, or their costs.
 CONTENT_KINDS = (Report.Kind.MODES, Report.Kind.FRONTIER)
+# Kinds with the readings of a judge of levels.
 LEVEL_KINDS = (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS, Report.Kind.ACUITY_UNCERTAINTY)
 
 
@@ -239,16 +239,18 @@ _CONTENT = """
             WHERE c.benchmark_id = %(benchmark)s AND r.created_at > %(since)s)
 """
 
-# Whether a map of labels is another one than then.
-_MAPS = """
-    SELECT count(*) FROM rubrics_benchmark b
+# Events with which the category mapping was changed. The first events of a benchmark may be older than the record of
+# its mapping, which is NULL then: the event after them is about the mapping if it is not about the other field.
+_MAPPED_ANEW = """
+    SELECT e.pgh_created_at FROM rubrics_benchmarkevent e
     JOIN LATERAL (
-        SELECT e.maps FROM rubrics_benchmarkevent e
-        WHERE e.pgh_obj_id = b.id AND e.pgh_created_at <= %(since)s AND e.maps IS NOT NULL
-        ORDER BY e.pgh_id DESC LIMIT 1
-    ) AS earlier ON earlier.maps IS DISTINCT FROM b.maps
-    WHERE b.id = %(benchmark)s
+        SELECT f.maps, f.second_step_from FROM rubrics_benchmarkevent f
+        WHERE f.pgh_obj_id = e.pgh_obj_id AND f.pgh_id < e.pgh_id ORDER BY f.pgh_id DESC LIMIT 1
+    ) AS earlier ON e.maps IS DISTINCT FROM earlier.maps
+        AND (earlier.maps IS NOT NULL OR e.second_step_from IS NOT DISTINCT FROM earlier.second_step_from)
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_obj_id = %(benchmark)s
 """
+_MAPS = f"SELECT least(count(*), 1) FROM ({_MAPPED_ANEW}) AS mapped"
 
 # Applications that were received, reviewed or admitted since, licences checked, members, qualifications that ended, and
 # physicians who took part for the first time. Profiles are not dated.
@@ -522,11 +524,7 @@ _LAST = f"""
     SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_caselabelsevent e
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
     UNION ALL
-    SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_benchmarkevent e
-    WHERE e.pgh_created_at > %(since)s AND e.pgh_obj_id = %(benchmark)s AND e.maps IS DISTINCT FROM (
-        SELECT f.maps FROM rubrics_benchmarkevent f
-        WHERE f.pgh_obj_id = e.pgh_obj_id AND f.pgh_id < e.pgh_id ORDER BY f.pgh_id DESC LIMIT 1
-    )
+    SELECT 'benchmark', '', max(mapped.pgh_created_at) FROM ({_MAPPED_ANEW}) AS mapped
     UNION ALL
     SELECT 'attributes', '', max(e.pgh_created_at) FROM rubrics_candidateattributesevent e
     JOIN rubrics_candidate c ON c.id = e.candidate_id
@@ -567,14 +565,15 @@ _LAST = f"""
     JOIN drafting_suggestion s ON s.id = e.pgh_obj_id JOIN rubrics_case c ON c.id = s.case_id
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND c.benchmark_id = %(benchmark)s
     UNION ALL
-    SELECT 'composition', '', max(created_at) FROM rubrics_case
+    SELECT 'content', '', max(created_at) FROM rubrics_case
     WHERE created_at > %(since)s AND NOT is_stub AND benchmark_id = %(benchmark)s
     UNION ALL
-    SELECT 'composition', '', max(r.created_at) FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+    SELECT 'content', '', max(r.created_at) FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
     WHERE r.created_at > %(since)s AND c.benchmark_id = %(benchmark)s
     UNION ALL
-    SELECT 'composition', '', max(i.created_at) FROM rubrics_acuityimport i
+    SELECT 'source_labels', '', max(i.created_at) FROM rubrics_acuityimport i
     WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
+      AND EXISTS (SELECT 1 FROM rubrics_sourcelabel l WHERE l.acuity_import_id = i.id)
     UNION ALL
     SELECT 'cohort', '', max(e.pgh_created_at) FROM annotation_applicationevent e
     WHERE e.pgh_created_at > %(since)s AND e.benchmark_id = %(benchmark)s
@@ -602,7 +601,9 @@ _LAST = f"""
     ) AS people WHERE first_at > %(since)s
 """
 # What concerns the reports of one field alone, whoever their raters are: the kinds of `_LAST` without a name.
-_FIELDS = ("attributes", "acuity", "coverage", "pairs", "failures", "drafting", "composition", "cohort")
+_FIELDS = (
+    *("attributes", "acuity", "coverage", "pairs", "failures", "drafting", "content", "source_labels", "cohort"),
+)
 
 
 @dataclass(frozen=True)

@@ -150,11 +150,11 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
     if report.kind == Report.Kind.DRAFTING:  # decisions on suggestions, and published rubrics
         return [{"rater": "", "kind": "drafting", "judge": ""}]
     if report.kind == Report.Kind.COMPOSITION:  # published rubrics, and what is recorded of cases
-        return [{"rater": "", "kind": "composition", "judge": ""}]
+        return [{"rater": "", "kind": kind, "judge": ""} for kind in ("content", "source_labels")]
     if report.kind == Report.Kind.COHORT:  # applications, licences, members, and who has taken part
         return [{"rater": "", "kind": "cohort", "judge": ""}]
     if report.kind in CONTENT_KINDS:  # responses, and what is known of candidates, beside the decisions
-        others = ("composition", "attributes") if report.kind == Report.Kind.FRONTIER else ("composition",)
+        others = ("content", "attributes") if report.kind == Report.Kind.FRONTIER else ("content",)
         return [*raters, *({"rater": "", "kind": kind, "judge": ""} for kind in others)]
     if report.kind in (Report.Kind.ALTERNATIVE, Report.Kind.META_EVAL):  # their tables of raters have only judges
         group = str(report.parameters["group"])

@@ -5,7 +5,7 @@ The context (actor, address of the page) is stored as JSON on the event row itse
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import pghistory
@@ -26,11 +26,16 @@ def audited_in_bulk(model: Model) -> Model:
     return _tracking(_InsertsTogether())(model)
 
 
-def audited_fields(event: str, *fields: str, in_bulk: bool = False) -> Callable[[Model], Model]:
-    """As `audited`, for some fields only, in a table named ``event``."""
+def audited_fields(
+    event: str, *fields: str, in_bulk: bool = False, later: Mapping[str, models.Field[Any, Any]] | None = None
+) -> Callable[[Model], Model]:
+    """As `audited`, for some fields only, in a table named ``event``.
+
+    ``later``: columns of fields that are tracked since an upgrade, NULL in the events before it.
+    """
     inserts = _InsertsTogether() if in_bulk else pghistory.InsertEvent()
     obj_field = pghistory.ObjForeignKey(related_name="events")
-    return _tracking(inserts, fields=fields, model_name=event, obj_field=obj_field)
+    return _tracking(inserts, fields=fields, model_name=event, obj_field=obj_field, attrs=dict(later or {}))
 
 
 class _EventsTogether(Event):

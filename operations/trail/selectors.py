@@ -233,7 +233,11 @@ def _fields(kind: TrailKind, event: Any, before: Any, people: Mapping[Any, User]
         # Of a new object, what is empty or off says nothing.
         if (new != old) if before is not None else new not in (None, "", False, [], {}):
             changed.append((name, old, new))
-    return changed
+    if before is None:
+        return changed
+    # A field that is on record since an upgrade has no earlier value; it has not changed along with another field.
+    known = [change for change in changed if change[1] is not None or _tracked(event, change[0]).null]
+    return known or changed
 
 
 def _value(event: Any, name: str, people: Mapping[Any, User]) -> Any:

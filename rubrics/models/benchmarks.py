@@ -52,7 +52,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(models.Exists(roles))
 
 
-@audited_fields("BenchmarkEvent", "second_step_from", "maps")
+@audited_fields("BenchmarkEvent", "second_step_from", "maps", later={"maps": models.JSONField(null=True)})
 class Benchmark(models.Model):
     """A set of cases with rubrics, the candidates that answered them, and the people who judge the answers."""
 

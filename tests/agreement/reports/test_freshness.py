@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -30,8 +31,12 @@ from annotation.models import (
 )
 from annotation.services import adjudications
 from annotation.services.undo import undo_finish
+from rubrics.acuity.scales import FOUR
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.services import get_or_make_scale, make_scheme
+from rubrics.acuity.stored import scale_of
 from rubrics.codes.services import adopt_starter
-from rubrics.models import Benchmark, Candidate, Case, CodeBook, Response
+from rubrics.models import AcuityImport, Benchmark, Candidate, Case, CodeBook, Response
 from rubrics.services import set_attributes
 from rubrics.services.attribute_values import AttributeValues
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
@@ -383,6 +388,27 @@ def test_of_a_very_large_study_a_changed_map_of_labels_is_on_record(
     assert not flagged(client, again)
 
 
+def test_what_the_mapping_was_before_it_was_on_record_makes_no_report_stale(
+    study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = ask(study)
+    monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 1)
+    with transaction.atomic(), connection.cursor() as cursor:  # as after an upgrade
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute("UPDATE rubrics_benchmarkevent SET maps = NULL")
+        cursor.execute("UPDATE rubrics_benchmark SET maps = %s", ['{"cluster": {"cluster:a": "Hedging"}}'])
+    assert freshness_of(report).fresh
+    Benchmark.objects.update(second_step_from=timezone.now() + timedelta(days=9))
+    assert freshness_of(report).fresh
+    assert not flagged(client, report)
+    client.force_login(study.admin)
+    newest = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/changes/?subject=settings").json()["results"][0]
+    assert list(newest["changes"]) == ["second_step_from"]
+    Benchmark.objects.update(maps={})
+    assert [change.what for change in freshness_of(report).changes] == ["maps"]
+    assert flagged(client, report)
+
+
 def test_new_responses_make_a_report_on_cost_and_quality_stale_and_none_on_agreement(
     study: Study, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,6 +419,18 @@ def test_new_responses_make_a_report_on_cost_and_quality_stale_and_none_on_agree
     assert {kind: flagged(client, report) for kind, report in reports.items()} == {"frontier": True, "agreement": False}
     assert [change.what for change in freshness_of(reports["frontier"]).changes] == ["responses_added"]
     assert freshness_of(reports["agreement"]).fresh
+
+
+def test_an_import_of_acuity_flags_no_report_on_cost_and_quality(study: Study, client: Client) -> None:
+    report = ask(study, "frontier")
+    scale = get_or_make_scale(benchmark=study.benchmark, name=FOUR.name, by=None, at=timezone.now())
+    labels = Scheme("own", scale_of(scale), {"x": Mapped(How.EXCLUDE)})
+    scheme = make_scheme(scale=scale, scheme=labels, by=None, at=timezone.now())
+    AcuityImport.objects.create(
+        benchmark=study.benchmark, dataset="own", scheme=scheme, file_name="f", file_digest="0" * 64, shape="long",
+        created_at=timezone.now(),
+    )  # fmt: skip
+    assert not flagged(client, report)
 
 
 def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
