@@ -32,6 +32,7 @@ from annotation.models import (
     Part,
     ReferenceSet,
     RulingRequest,
+    WritingTask,
 )
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -478,9 +479,9 @@ def get_ruling_request(user: AnyUser, public_id: str, *, ruled_by_others: bool =
 def code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
     """Responses on whose codes this adjudicator may rule; those with a ruling, by whomever, too.
 
-    Never those that they wrote or were given to code, nor those that somebody still has to code. While a batch with the
-    question is open, only those on which the group's own coders differ: that it differs from the other group is a
-    result of the other group.
+    Never those that they wrote or were given to code, those to a case that they still have to write to without having
+    read any answer, nor those that somebody still has to code. While a batch with the question is open, only those on
+    which the group's own coders differ: that it differs from the other group is a result of the other group.
     """
     tasks = LabelTask.objects.filter(
         response=OuterRef("response"), batch__frame__questions__contains=public_id_of_question()
@@ -506,6 +507,13 @@ def code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
     )
     rows = CodeRuling.objects.filter(_in_group(user, Membership.Role.ADJUDICATOR, "group"))
     rows = rows.exclude(Exists(own)).exclude(Exists(open_)).exclude(response__author=user.pk or 0)
+    to_write = WritingTask.objects.filter(
+        case=OuterRef("response__case"),
+        writer=user.pk,
+        status__in=WritingTask.OPEN,
+        batch__writing_terms__mode="unaided",
+    )
+    rows = rows.exclude(Exists(to_write.exclude(batch__status=Batch.Status.CLOSED)))
     return rows.filter(~Exists(unclosed) | Exists(differ_within))
 
 

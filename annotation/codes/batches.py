@@ -6,7 +6,6 @@ asked to rule on.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +23,8 @@ from accounts.models import User
 from annotation.allocation.allocate import Allocation
 from annotation.labels.advice import add_question, lock_reading, spread_responses
 from annotation.labels.batches import LabelBatchInput, LabelLoad, store_label_batch, tasks_asking
-from annotation.models import CODES_QUESTION, Batch, CodeRuling, ExpertGroup, LabelQuestion, LabelTask, Membership
+from annotation.models import CODES_QUESTION, Batch, CodeRuling, ExpertGroup, LabelQuestion, LabelTask
+from annotation.selectors.code_rulings import readers_of_rulings
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.drawing import ResponseFilter, at_random, frame_of
 from annotation.services.known_terms import refuse_unknown
@@ -139,15 +139,8 @@ def plan_coding(*, group: ExpertGroup, book: CodeBook, terms: CodingTerms) -> Co
 
 
 def _readers_of_marks(question: LabelQuestion | None, responses: Collection[int]) -> set[tuple[int, int]]:
-    """Pairs of response and adjudicator: who ruled on it, or was asked to and so may have read what others marked."""
-    rows = CodeRuling.objects.filter(question=question, response__in=responses)
-    ruled = rows.filter(adjudicator__isnull=False).values_list("response_id", "adjudicator_id")
-    of_group: dict[int, list[int]] = defaultdict(list)
-    adjudicators = Membership.objects.filter(group__in=rows.values("group"), role=Membership.Role.ADJUDICATOR)
-    for group, user in adjudicators.values_list("group_id", "user_id"):
-        of_group[group].append(user)
-    requested = {(pk, user) for pk, group in rows.values_list("response_id", "group_id") for user in of_group[group]}
-    return {*ruled, *requested}
+    """Pairs of response and adjudicator who may have read what others marked."""
+    return readers_of_rulings(CodeRuling.objects.filter(question=question, response__in=responses))
 
 
 def not_to_code(question: LabelQuestion, responses: Collection[int], people: Collection[int]) -> set[tuple[int, int]]:

@@ -16,6 +16,7 @@ from annotation.labels.services import refuse_impossible_note
 from annotation.models import CodeRuling, ExpertGroup, LabelQuestion, LabelTask, Membership
 from annotation.services.notices import notify_of_code_rulings
 from annotation.services.rules import readable_constraint_errors
+from annotation.writing.exclusions import pledged_to_write
 from consilium.core.drawing import keyed
 from consilium.core.errors import Conflict, DomainError
 from rubrics.codes.code import NONE_OF_THESE
@@ -30,8 +31,8 @@ def request_code_rulings(
 
     While a batch is open only the group's own codes count, since neither group may learn about the other. Responses
     that somebody still has to code are left out, so that coders stay independent, and so are those that a ruling was
-    asked for before, and those that every adjudicator of the group has coded or written. ``seed`` shuffles them.
-    `DomainError` where none is left.
+    asked for before, and those on which no adjudicator of the group may rule. ``seed`` shuffles them. `DomainError`
+    where none is left.
     """
     adjudicators = set(
         Membership.objects.filter(
@@ -54,11 +55,14 @@ def request_code_rulings(
                 _("Close the batches of both groups first. Until then, neither group may learn about the other.")
             )
         raise DomainError(_("No response is left on which the codes differ."))
-    barred = _coders_and_authors(question, ready, adjudicators)
+    barred = _not_to_rule(question, ready, adjudicators)
     ready = {pk for pk in ready if adjudicators - barred[pk]}
     if not ready:
         raise DomainError(
-            _("Every adjudicator in this group has coded or written the responses on which the codes differ.")
+            _(
+                "No adjudicator in this group can rule on the responses on which the codes differ: they have coded or "
+                "written them, or still have to write a response to their cases."
+            )
         )
     names = {
         pk: (key, candidate, setting, str(sample))
@@ -84,15 +88,19 @@ def request_code_rulings(
     return len(shuffled)
 
 
-def _coders_and_authors(
-    question: LabelQuestion, responses: Collection[int], people: Collection[int]
-) -> dict[int, set[int]]:
-    """Response → those of ``people`` who do not rule on it, because they were given it to code or wrote it."""
+def _not_to_rule(question: LabelQuestion, responses: Collection[int], people: Collection[int]) -> dict[int, set[int]]:
+    """Response → those of ``people`` who do not rule on it, as `annotation.access.code_rulings` has it.
+
+    They were given it to code, wrote it, or still have to write to its case without having read any answer.
+    """
     tasks = tasks_asking([question]).filter(response__in=responses, annotator__in=people)
     given = tasks.exclude(status=LabelTask.Status.RELEASED).values_list("response_id", "annotator_id")
     written = Response.objects.filter(pk__in=responses, author__in=people).values_list("pk", "author_id")
+    cases = dict(Response.objects.filter(pk__in=responses).values_list("pk", "case_id"))
+    pledged = pledged_to_write(people, set(cases.values()))
+    to_write = [(pk, user) for pk, case in cases.items() for user in people if (case, user) in pledged]
     barred: dict[int, set[int]] = {pk: set() for pk in responses}
-    for pk, user in (*given, *written):
+    for pk, user in (*given, *written, *to_write):
         barred[pk].add(user)
     return barred
 

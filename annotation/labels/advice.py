@@ -146,7 +146,11 @@ def spread_responses(
 
 
 def lock_reading(*, group: ExpertGroup, seed: int, digest: str) -> None:
-    """Let one batch of the group be planned and made at a time; `AlreadyCreated` if the preview was made before."""
+    """Let one batch of the group be planned and made at a time; `AlreadyCreated` if the preview was made before.
+
+    Nor is a batch of writing planned meanwhile: it could give a case to somebody who is given a response to it here.
+    """
+    Benchmark.objects.select_for_update(no_key=True).get(pk=group.benchmark_id)
     lock_group(group)
     refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=seed, digest=digest)
 

@@ -6,7 +6,6 @@ reference answer. In addition, nobody answers the same case twice for one candid
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
 from enum import StrEnum
 
@@ -19,9 +18,9 @@ from annotation.models import (
     CodeRuling,
     Involvement,
     LabelTask,
-    Membership,
     WritingTask,
 )
+from annotation.selectors.code_rulings import readers_of_rulings
 from annotation.selectors.languages_read import unreadable_pairs
 from rubrics.models import AuditItem, AuthoringTime, Candidate, Case, RubricContributor, RubricReview
 
@@ -84,18 +83,8 @@ def _given_an_answer(cases: Collection[int], people: Collection[int]) -> set[Pai
 def _may_rule_on_codes(cases: Collection[int], people: Collection[int]) -> set[Pair]:
     """(case, user) pairs with a ruling on the codes of a response, or with one that their group was asked for."""
     rulings = CodeRuling.objects.filter(response__case__in=cases)
-    adjudicators = Membership.objects.filter(role=Membership.Role.ADJUDICATOR, user__in=people)
-    users_by_group: dict[int, list[int]] = defaultdict(list)
-    for group, user in adjudicators.values_list("group_id", "user_id"):
-        users_by_group[group].append(user)
-    return {
-        *rulings.filter(adjudicator__in=people).values_list("response__case_id", "adjudicator_id"),
-        *(
-            (case, user)
-            for case, group in rulings.values_list("response__case_id", "group_id")
-            for user in users_by_group[group]
-        ),
-    }
+    case_by_response = dict(rulings.values_list("response_id", "response__case_id"))
+    return {(case_by_response[pk], user) for pk, user in readers_of_rulings(rulings) if user in people}
 
 
 def _wrote_the_rubric(cases: Collection[int], people: Collection[int]) -> set[Pair]:
@@ -127,7 +116,7 @@ def has_read_an_answer(task: WritingTask) -> bool:
         or Check.objects.filter(assignment__case=case, checker=user).exists()
         or Adjudication.objects.filter(response__case=case, adjudicator=user).exists()
         or _opened_to_label(case, user)
-        or CodeRuling.objects.filter(response__case=case, adjudicator=user).exists()
+        or CodeRuling.objects.filter(Q(adjudicator=user) | Q(attention__user=user), response__case=case).exists()
         or _saw_references(case, user)
         or bool(_wrote_the_rubric([case], [user]))
     )

@@ -372,7 +372,7 @@ def test_no_ruling_is_asked_for_that_nobody_of_the_group_can_give() -> None:
     assert request(world) == 1
     assert CodeRuling.objects.get().response == world.responses["b alpha"]
     assert Notification.objects.get(user=judge).values["count"] == 1
-    with pytest.raises(DomainError, match="Every adjudicator in this group has coded or written"):
+    with pytest.raises(DomainError, match="No adjudicator in this group can rule"):
         request(world)
     # Another group has an adjudicator who can.
     close(world.batches[0])

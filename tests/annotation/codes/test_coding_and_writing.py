@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from annotation.access import code_rulings
 from annotation.codes.batches import CodingTerms, plan_coding
-from annotation.models import Membership, WritingTask
+from annotation.models import CodeRuling, Membership, WritingTask
+from annotation.services.attention import record_attention
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.exclusions import ExclusionReason, excluded_writers
 from annotation.writing.services import release_if_read
@@ -55,6 +57,31 @@ def test_who_still_has_to_write_to_a_case_is_not_given_a_response_to_it_to_code(
     assert writer not in coders_of(1)
     with pytest.raises(DomainError, match="still have to write one to its case"):
         coders_of(2)
+
+
+def test_who_still_has_to_write_to_a_case_does_not_rule_on_the_codes_of_a_response_to_it() -> None:
+    world = build_coding(cases="a")
+    group, case = world.groups[1], world.responses["a alpha"].case
+    for user in (judge := adjudicator_of(world, 1), *group.people["annotator"]):  # type: ignore[attr-defined]
+        Membership.objects.filter(user=user, role="annotator").update(active=False)
+    Membership.objects.create(group=group, user=judge, role=Membership.Role.ANNOTATOR)
+    task = write_unaided(world)
+    assert task.writer == judge
+    world.say("a alpha", ["wrong-dose"], [])
+    close(world.batches[0])
+    with pytest.raises(DomainError, match="still have to write a response to their cases"):
+        request(world, group=1)
+    # Nor is a ruling open to them that was asked for by another way, and its page counts as read.
+    ruling = CodeRuling.objects.create(
+        question=world.question, response=world.responses["a alpha"], group=group, position=1,
+        requested_at=timezone.now(),
+    )  # fmt: skip
+    assert list(code_rulings(judge)) == []
+    assert not release_if_read(task=task, at=timezone.now())
+    record_attention(user=judge, code_ruling=ruling, seconds=0, at=timezone.now())
+    assert release_if_read(task=task, at=timezone.now())
+    assert list(code_rulings(judge)) == [ruling]
+    assert task.case == case
 
 
 def test_a_task_to_write_is_taken_back_once_its_writer_has_opened_a_response_to_code() -> None:
