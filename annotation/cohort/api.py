@@ -92,9 +92,9 @@ class NewReviewSerializer(StrictSerializer, serializers.Serializer[Any]):
     """The next step of an application.
 
     ``overrule`` takes ``eligible`` and ``reason``, ``decline`` takes ``reason``. ``licence`` takes ``register`` and
-    ``confirmed``; the number is that of the application, which never changes. A ``decline`` or ``licence`` that says
-    the same as the newest entry, by the same person, is stored once; a check is stored again a day later. ``admit``
-    takes the names of ``group`` and ``role``, and answers with the invitation as adding a member does.
+    ``confirmed``; the number is that of the application, which never changes. What says the same as the newest entry,
+    by the same person, is stored once; a check is stored again after five minutes. ``admit`` takes the names of
+    ``group`` and ``role``, and answers with the invitation as adding a member does.
     """
 
     step = serializers.ChoiceField(choices=REVIEW_STEPS)

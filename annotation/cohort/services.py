@@ -34,6 +34,7 @@ from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
 MAX_APPLICATIONS = 5_000  # of a benchmark by its form: whoever knows the address could fill the table
+SENT_TWICE_WITHIN = timedelta(minutes=5)  # a form, by a second click or a second try
 IMPORTED_TOGETHER = 1_000  # applications of a file that one statement stores
 CALL_FIELDS = (
     *("is_open", "introduction", "min_years", "specialties", "languages", "countries", "seniorities"),
@@ -136,9 +137,14 @@ def import_applications(*, benchmark: Benchmark, rows: Sequence[Mapping[str, Any
 
 @transaction.atomic
 def overrule_eligibility(*, application: Application, eligible: bool, reason: str, by: User, at: datetime) -> None:
-    """Say that an application is eligible, or is not, whatever the rules gave; `Conflict` where it is so already."""
+    """Say that an application is eligible, or is not, whatever the rules gave; `Conflict` where it is so already.
+
+    Nothing is stored where the newest entry about it says the same, by the same person: the form was sent twice.
+    """
     _open(application, by)
     if state_of(application).is_eligible is eligible:
+        if _is_newest(application, by, ApplicationReview.Step.ELIGIBILITY, passed=eligible, reason=reason.strip()):
+            return
         raise Conflict(_("Someone else has reviewed this application meanwhile. Reload the page."))
     if not reason.strip():
         raise DomainError(_("Give the reason."), field="reason")
@@ -155,10 +161,8 @@ def decline(*, application: Application, reason: str, by: User, at: datetime) ->
     if not reason.strip():
         raise DomainError(_("Give the reason."), field="reason")
     step = ApplicationReview.Step.DECISION
-    newest = _newest_entry(application)
-    if isinstance(newest, ApplicationReview) and _says(newest, by, step=step, passed=False, reason=reason.strip()):
-        return
-    _review(application, step, passed=False, reason=reason, by=by, at=at)
+    if not _is_newest(application, by, step, passed=False, reason=reason.strip()):
+        _review(application, step, passed=False, reason=reason, by=by, at=at)
 
 
 @transaction.atomic
@@ -293,17 +297,21 @@ def _newest_entry(application: Application) -> ApplicationReview | LicenceCheck 
     return review if review.at >= check.checked_at else check
 
 
-def _says(review: ApplicationReview, by: User, *, step: str, passed: bool, reason: str) -> bool:
-    return (review.reviewer_id, review.step, review.passed, review.reason) == (by.pk, step, passed, reason)
+def _is_newest(application: Application, by: User, step: str, *, passed: bool, reason: str) -> bool:
+    """Whether the newest entry about an application is this review: its form was sent twice."""
+    newest = _newest_entry(application)
+    if not isinstance(newest, ApplicationReview):
+        return False
+    return (newest.reviewer_id, newest.step, newest.passed, newest.reason) == (by.pk, step, passed, reason)
 
 
 def _is_repeat(check: LicenceCheck, newest: LicenceCheck) -> bool:
-    """Whether a form was sent twice: the newest check says the same, by the same person, less than a day before.
+    """Whether a form was sent twice: the newest check says the same, by the same person, some minutes before at most.
 
-    A check on another day is stored, also if it says the same.
+    A later check is stored, also if it says the same.
     """
     same = all(getattr(check, name) == getattr(newest, name) for name in CHECK_FIELDS)
-    return same and check.checked_at - newest.checked_at < timedelta(days=1)
+    return same and check.checked_at - newest.checked_at < SENT_TWICE_WITHIN
 
 
 def _one_line(number: str) -> str:

@@ -20,13 +20,18 @@ from annotation.services.notices import notify_of_passed_cases
 from consilium.core.transitions import transition
 
 
+def is_coding(batch: Batch) -> bool:
+    """Whether responses are coded in the batch."""
+    return bool(batch.frame.get("about") == "codes")
+
+
 def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:
     """What ``holder`` has not handed in, in the order of their queue; nothing in a closed batch.
 
     In a second round nobody votes for somebody else, so nothing of it can move.
     """
     rows = LabelTask.objects.filter(batch=batch, annotator=holder, status__in=LabelTask.OPEN, round=FIRST_ROUND)
-    if batch.frame.get("about") != "codes":
+    if not is_coding(batch):
         # Nor does a response to be read: another sample is soon drawn.
         rows = rows.filter(response=None)
     return list(rows.exclude(batch__status=Batch.Status.CLOSED))
@@ -39,7 +44,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
     """
     people = able_annotators(batch.group).users
     questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
-    if batch.frame.get("about") == "codes":
+    if is_coding(batch):
         barred = not_to_code(questions.get(), {task.response_id for task in tasks if task.response_id}, people)
         fitting = {user: [task for task in tasks if (task.response_id, user) not in barred] for user in people}
         return {user: own for user, own in fitting.items() if own}

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.dashboard.names import people_of
@@ -22,6 +23,7 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
     params = request.POST if request.method == "POST" else request.GET
     holder = called(people, params.get("physician", ""))
     tasks = handover.movable_tasks(batch=batch, holder=holder.user) if holder else []
+    is_coding = handover.is_coding(batch)
     if request.method == "POST":
         try:
             number = handover.hand_over_labels(
@@ -33,11 +35,12 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
         except DomainError as refused:
             messages.error(request, str(refused))
         else:
-            messages.success(request, handover_message(number, len(tasks) - number))
+            say = responses_message if is_coding else handover_message
+            messages.success(request, say(number, len(tasks) - number))
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
     return handover_dialog(
         request,
-        "annotation/labels/handover.html",
+        "annotation/codes/handover.html" if is_coding else "annotation/labels/handover.html",
         batch=batch,
         holder=holder,
         people=people,
@@ -45,3 +48,13 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
         takers=handover.takers_of(batch=batch, tasks=tasks),
         load=handover.open_in(batch),
     )
+
+
+def responses_message(moved: int, stayed: int) -> str:
+    """Message about how many responses to code moved and how many stayed."""
+    words = ngettext("%(number)d response was handed over.", "%(number)d responses were handed over.", moved)
+    words %= {"number": moved}
+    if stayed > 0:
+        rest = ngettext("%(number)d response was not moved.", "%(number)d responses were not moved.", stayed)
+        words += " " + rest % {"number": stayed}
+    return words

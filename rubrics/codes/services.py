@@ -137,20 +137,25 @@ def carried(book: CodeBook) -> list[Code]:
 def with_code(codes: Sequence[Code], code: Code, *, instead_of: str = "") -> list[Code]:
     """The codes with one more, or with it in the place of the one with the key ``instead_of``.
 
-    A code that comes to a group follows the last code of the group, so that the group stays in one piece.
+    Groups stay in one piece: a code that comes to a group follows its last code, and one that leaves a group for one
+    without codes, or for none, follows the last code of the group that it leaves.
     """
     present = next((own for own in codes if own.key == instead_of), None)
     if present is not None and present.group_en == code.group_en:
         return [code if own is present else own for own in codes]
     others = [own for own in codes if own is not present]
-    in_group = [place for place, own in enumerate(others) if own.group_en == code.group_en]
-    if in_group:
-        others.insert(in_group[-1] + 1, code)
-    elif present is not None:
-        others.insert(codes.index(present), code)
-    else:
-        others.append(code)
+    after = _last_of_group(others, code.group_en)
+    if after is None and present is not None:
+        after = _last_of_group(others, present.group_en)
+        after = codes.index(present) - 1 if after is None else after
+    others.insert(len(others) if after is None else after + 1, code)
     return others
+
+
+def _last_of_group(codes: Sequence[Code], group: str) -> int | None:
+    """The place of the last code of a group; None where it has none, or where codes are in no group."""
+    places = [place for place, own in enumerate(codes) if group and own.group_en == group]
+    return places[-1] if places else None
 
 
 def without_code(codes: Sequence[Code], key: str) -> list[Code]:

@@ -387,8 +387,11 @@ def test_responses_of_a_coder_who_stops_go_to_others_who_did_not_code_them() -> 
     page = f"/b/ward/batches/{world.batches[0].public_id}/"
     admin, name = signed_in(world.admin), Physician.objects.get(user=leaving).pseudonym
     assert f"{page}handover/?physician={quote(name)}" in admin.get(page).content.decode()
+    offered = admin.get(f"{page}handover/", {"physician": name}).content.decode()
+    assert "Hand over 1 response" in offered
+    assert "Nobody codes a response that they were given before" in offered
     moved = admin.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True)
-    assert "1 case" in moved.content.decode()
+    assert "1 response was handed over." in moved.content.decode()
     holders = LabelTask.objects.filter(response=world.responses["a alpha"], status="not_started").order_by("pk")
     assert {task.annotator for task in holders} == {other, extra}
     # Nobody gets a response twice.
@@ -396,6 +399,8 @@ def test_responses_of_a_coder_who_stops_go_to_others_who_did_not_code_them() -> 
         f"{page}handover/", {"physician": Physician.objects.get(user=extra).pseudonym, "to": "spread"}, follow=True
     )
     assert "None of the chosen members of the group can take over" in refused.content.decode()
+    nobody = admin.get(f"{page}handover/", {"physician": Physician.objects.get(user=extra).pseudonym}).content.decode()
+    assert "No one else in the group can receive these responses." in nobody
 
 
 def test_codes_are_taken_away_again_through_the_api() -> None:

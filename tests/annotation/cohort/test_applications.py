@@ -179,6 +179,7 @@ def test_an_ineligible_application_needs_a_reason_to_be_admitted(admin: Client, 
         services.admit(application=row, group=group, role="annotator", by=UserFactory(), at=timezone.now())
     assert step(admin, row, "overrule", reason=" ").status_code == 422
     assert step(admin, row, "overrule", reason="Five years abroad.").status_code == 302
+    assert step(admin, row, "overrule", reason="Five years abroad.").status_code == 302  # sent twice, stored once
     # The page of a second admin, opened before, would say the same again.
     assert step(admin, row, "overrule", reason="Again.").status_code == 422
     review = ApplicationReview.objects.get()

@@ -297,6 +297,12 @@ def test_a_code_that_comes_to_a_group_stands_with_it(admin: Client) -> None:
     assert [code["key"] for code in newest().codes] == ["a", "d", "b", "c"]
     admin.post("/b/b/codes/code/a/", fields_of(admin, "a", group_en="Style"))
     assert [code["key"] for code in newest().codes] == ["d", "b", "c", "a"]
+    # One that leaves the middle of its group stands behind it; one without a group at the end, or where it was.
+    admin.post("/b/b/codes/code/b/", fields_of(admin, "b", group_en="Tone"))
+    assert [code["key"] for code in newest().codes] == ["d", "c", "a", "b"]
+    admin.post("/b/b/codes/new/", new | {"key": "e", "group_en": "", "seen": newest().digest})
+    admin.post("/b/b/codes/code/d/", fields_of(admin, "d", group_en=""))
+    assert [code["key"] for code in newest().codes] == ["d", "c", "a", "b", "e"]
 
 
 def test_the_same_codes_again_make_no_version(admin: Client) -> None:
