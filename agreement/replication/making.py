@@ -213,8 +213,7 @@ def planned(paper: Paper, choices: Choices) -> Iterator[dict[str, Any]]:
 @dataclass(frozen=True)
 class Foreseen:
     """What is known of the reports of an artefact before they are computed: why none can be, or why their kind refuses
-    those before the first that it takes. Whether it takes the later ones is not asked: it would cost several queries
-    for each judge.
+    those before the first that it takes. Whether it takes the later ones is not asked: that costs queries for each.
     """
 
     lacking: Gap | None = None

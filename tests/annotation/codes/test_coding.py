@@ -389,7 +389,7 @@ def test_responses_of_a_coder_who_stops_go_to_others_who_did_not_code_them() -> 
     assert f"{page}handover/?physician={quote(name)}" in admin.get(page).content.decode()
     offered = admin.get(f"{page}handover/", {"physician": name}).content.decode()
     assert "Hand over 1 response" in offered
-    assert "Nobody codes a response that they were given before" in offered
+    assert "No one codes a response that they were given before" in offered
     moved = admin.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True)
     assert "1 response was handed over." in moved.content.decode()
     holders = LabelTask.objects.filter(response=world.responses["a alpha"], status="not_started").order_by("pk")
