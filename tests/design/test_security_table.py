@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "security.md"
 MENTION = re.compile(r"`((?:\w+/)*test_\w+)::(\w+)`")
@@ -25,6 +27,7 @@ def _is_clear(file: str, test: str, paths: list[Path]) -> bool:
     return re.search(rf"^ *def {test}\(", files[0].read_text(encoding="utf-8"), re.M) is not None
 
 
+@pytest.mark.slow
 def test_each_named_test_is_in_one_file() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert len(MENTION.findall(text)) > 100

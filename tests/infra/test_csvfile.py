@@ -6,6 +6,7 @@ import csv
 import io
 
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ def test_a_carriage_return_in_a_cell_is_quoted_and_lines_end_as_on_unix() -> Non
     assert beginning(["x\ry", 2], is_text=[False, False]) == '"x\ry",2,'
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=4))
 def test_every_text_comes_back(rows: list[tuple[str, str]]) -> None:
     text = "".join(stream_csv(["a", "b"], rows))

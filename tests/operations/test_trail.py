@@ -178,6 +178,7 @@ def test_old_changes_are_reached_though_nothing_happened_since(client: Client, c
     assert place is None
 
 
+@pytest.mark.slow
 def test_the_file_has_each_change_once_in_lists_of_any_size(cardio: Benchmark) -> None:
     for number in range(5):
         ExpertGroupFactory(benchmark=cardio, name=f"Group {number}")

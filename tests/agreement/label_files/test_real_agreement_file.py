@@ -156,6 +156,7 @@ def test_every_row_pair_by_pair(tables):
         same(row, physicians[place])
 
 
+@pytest.mark.slow
 def test_a_second_judge_with_flipped_verdicts(tables, tmp_path):
     """The verdicts on the first 30 items turned round, as a second judge: MF1 by loops over the files alone."""
     from sklearn.metrics import f1_score

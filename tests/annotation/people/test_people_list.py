@@ -120,6 +120,7 @@ PEOPLE = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(PEOPLE)
 def test_a_list_that_was_written_is_read_back(people: list[ListedPerson]) -> None:
     again, faults = read(as_csv(people))

@@ -198,6 +198,7 @@ def test_both_files_come_back_as_they_went_out(admin: Client, benchmark: Benchma
     assert admin.get("/b/b/codes/versions/1.txt").status_code == 404
 
 
+@pytest.mark.slow
 def test_the_largest_book_is_taken_with_every_character_escaped() -> None:
     """Every text at its limit, of characters outside the basic plane: JSON has twelve bytes for each."""
     character = "\N{CJK UNIFIED IDEOGRAPH-20000}"
