@@ -116,6 +116,7 @@ def test_long_tasks_on_every_seat_with_others_waiting_are_no_stall(
     assert "made no progress" not in worker.log.read_text()
 
 
+@pytest.mark.slow
 def test_children_that_hang_end_the_worker_which_says_why(worker: Worker) -> None:
     children = worker.children()
     assert len(children) == SEATS
