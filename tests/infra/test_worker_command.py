@@ -56,8 +56,9 @@ def test_a_frozen_worker_is_replaced_and_the_end_of_the_command_ends_all(
         second = wait_until(lambda: worker(other_than=first), within_s=90, message="another worker writes its row")
         assert re.search(r"The worker process made no progress for \d+ s and was killed", log.read_text())
         assert not Path(f"/proc/{first}").exists()
+        # Its row may be there before the second of its children is.
+        wait_until(lambda: len(children_of(second)) == 2, message="the worker has its children")
         group = [second, *children_of(second)]
-        assert len(group) == 3
         command.send_signal(end)
         assert command.wait(timeout=60) == (0 if end == signal.SIGTERM else -signal.SIGKILL), log.read_text()
         wait_until(lambda: not any(is_running(pid) for pid in group), within_s=30, message="the worker ended")
