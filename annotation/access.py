@@ -488,6 +488,18 @@ def code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
     )
     own = tasks.filter(annotator=user.pk).exclude(status=LabelTask.Status.RELEASED)
     open_ = tasks.filter(status__in=LabelTask.OPEN).exclude(batch__status=Batch.Status.CLOSED)
+    rows = _known_code_rulings(user).exclude(Exists(own)).exclude(Exists(open_)).exclude(response__author=user.pk or 0)
+    to_write = WritingTask.objects.filter(
+        case=OuterRef("response__case"),
+        writer=user.pk,
+        status__in=WritingTask.OPEN,
+        batch__writing_terms__mode="unaided",
+    )
+    return rows.exclude(Exists(to_write.exclude(batch__status=Batch.Status.CLOSED)))
+
+
+def _known_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
+    """Rulings of which this adjudicator's groups may know, whether they may rule on them or not."""
     unclosed = Batch.objects.filter(frame__questions__contains=public_id_of_question()).exclude(
         status=Batch.Status.CLOSED
     )
@@ -506,20 +518,17 @@ def code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
         .filter(n__gt=1)
     )
     rows = CodeRuling.objects.filter(_in_group(user, Membership.Role.ADJUDICATOR, "group"))
-    rows = rows.exclude(Exists(own)).exclude(Exists(open_)).exclude(response__author=user.pk or 0)
-    to_write = WritingTask.objects.filter(
-        case=OuterRef("response__case"),
-        writer=user.pk,
-        status__in=WritingTask.OPEN,
-        batch__writing_terms__mode="unaided",
-    )
-    rows = rows.exclude(Exists(to_write.exclude(batch__status=Batch.Status.CLOSED)))
     return rows.filter(~Exists(unclosed) | Exists(differ_within))
 
 
 def open_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
     """Responses that wait for a ruling on their codes; not of excluded cases."""
     return code_rulings(user).filter(ruled_at=None, response__case__excluded_at=None)
+
+
+def unruled_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:
+    """The known rulings on codes that nobody has given yet, also those that this adjudicator cannot give now."""
+    return _known_code_rulings(user).filter(ruled_at=None)
 
 
 def own_code_rulings(user: AnyUser) -> QuerySet[CodeRuling]:

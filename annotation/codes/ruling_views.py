@@ -43,7 +43,7 @@ def rulings(request: SignedInRequest) -> HttpResponse:
         "done": done,
         "show": show,
         "rows": done if show else waiting,
-        "waiting_ids": [row.public_id for row in waiting],
+        "waiting_ids": _waiting_ids(request),
     }
     return render(request, LIST, context)
 
@@ -89,6 +89,11 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     return HttpResponse(status=204)
 
 
+def _waiting_ids(request: SignedInRequest) -> list[str]:
+    """The rulings of which the browser keeps what was entered: also those that cannot be opened for a while."""
+    return list(access.unruled_code_rulings(request.user).values_list("public_id", flat=True))
+
+
 def _context(request: SignedInRequest, row: CodeRuling) -> dict[str, Any]:
     marks, n_coders, notes = marks_of(row, "123456789" + CODE_LETTERS)
     is_ruled = row.ruled_at is not None
@@ -104,5 +109,5 @@ def _context(request: SignedInRequest, row: CodeRuling) -> dict[str, Any]:
         "note": row.note,
         "none_of_these": NONE_OF_THESE,
         "writable": not is_ruled,
-        "waiting_ids": list(access.open_code_rulings(request.user).values_list("public_id", flat=True)),
+        "waiting_ids": _waiting_ids(request),
     }

@@ -7,7 +7,7 @@ import "../shared/work_time.js";
 const form = document.getElementById("ruling-form");
 
 /* A ruling is given once and for all, so nothing of it is saved on the server before: the browser keeps it until the
-   server no longer lists the ruling among those that wait for this person. */
+   ruling was given, by this person or another one. */
 
 const who = document.getElementById("session-ended")?.dataset.who ?? "";
 /** @type {SaveStore<{ codes: string[], note: string, client_id?: string, after?: string[] }>} */
