@@ -440,12 +440,12 @@ def test_rulings_on_codes_are_work_that_is_timed_counted_and_paid() -> None:
     assert "15.00" in paid
 
 
-def test_the_browser_is_told_of_rulings_that_cannot_be_opened_for_a_while_and_not_of_given_ones() -> None:
+def test_the_page_names_rulings_that_cannot_be_opened_for_a_while_and_no_given_ones() -> None:
     world = build_coding()
     world.say("a alpha", ["wrong-dose"], [])
     world.say("b alpha", ["wrong-dose"], [])
     request(world)
-    hidden, given_one = CodeRuling.objects.order_by("pk")
+    hidden, other = CodeRuling.objects.order_by("pk")
     client = signed_in(adjudicator_of(world))
     LabelTask.objects.create(
         batch=world.batches[0],
@@ -453,7 +453,7 @@ def test_the_browser_is_told_of_rulings_that_cannot_be_opened_for_a_while_and_no
         response=hidden.response,
         annotator=member(world.groups[0], Membership.Role.ANNOTATOR),
     )
-    client.post(f"/work/code-rulings/{given_one.public_id}/", {"codes": ["none"]})
+    client.post(f"/work/code-rulings/{other.public_id}/", {"codes": ["none"]})
     page = client.get("/work/code-rulings/").content.decode()
     assert f"/work/code-rulings/{hidden.public_id}/" not in page
     assert f'<script id="waiting-rulings" type="application/json">["{hidden.public_id}"]</script>' in page
